@@ -1,0 +1,48 @@
+# Two commands do everything: `make book` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+CHAPTERS := $(wildcard book/*.ipynb)
+SITE := _build/html/book/intro.html
+
+.PHONY: book test serve lint text chapters lock peers clean
+
+book: $(BIN)/.installed _build/.jupyter_cache  ## build the book, executing every chapter that changed
+	$(BIN)/jupyter-book build . --all -W -n --keep-going
+	@echo "Read it: open $(CURDIR)/$(SITE), or run 'make serve'."
+
+test: book  ## run every test, on the built book too
+	$(BIN)/python -m pytest -n auto --dist loadfile
+
+serve: book  ## show the book at http://localhost:8000/
+	$(BIN)/python -m http.server --bind localhost --directory _build/html 8000
+
+lint: $(BIN)/.installed  ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+text: $(BIN)/.installed  ## write text/*.md, the chapters as text, to be edited in any editor
+	$(BIN)/jupytext --sync $(CHAPTERS)
+
+chapters: $(BIN)/.installed  ## bring edits of text/*.md into the chapters, and execute them
+	$(BIN)/python book/execute.py
+
+peers: $(BIN)/.installed  ## install the libraries that the differential tests compare with
+	$(BIN)/pip install -q -c requirements.txt -e '.[peers]'
+
+lock:  ## renew requirements.txt from pyproject.toml
+	echo '-e .[book,test,lint]' | uv pip compile - --universal --upgrade --python-version 3.11 \
+	    --fork-strategy fewest --no-annotate --custom-compile-command 'make lock' -o requirements.txt
+
+clean:
+	rm -rf .venv _build text
+
+$(BIN)/.installed: requirements.txt pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	touch $@
+
+# A chapter's stored result is no longer good when the module or its data have changed.
+_build/.jupyter_cache: $(wildcard iou/*.py iou/data/*) requirements.txt
+	rm -rf $@
+	mkdir -p $@

@@ -1,0 +1,22 @@
+"""Intersection over Union of boxes: right on every input, in plain NumPy.
+
+>>> from iou import iou
+>>> iou((1, 1, 5, 5), (3, 2, 7, 6))
+0.23076923076923078
+"""
+
+from .boxes import area, convert
+from .overlap import ciou, diou, giou, intersection, iou, pairwise, union
+
+__version__ = "0.1.0"
+__all__ = [
+    "area",
+    "ciou",
+    "convert",
+    "diou",
+    "giou",
+    "intersection",
+    "iou",
+    "pairwise",
+    "union",
+]
