@@ -1,0 +1,67 @@
+"""What the tests of the book share: its pages, and a browser that cannot reach the network."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import yaml
+from playwright.sync_api import Browser, Page, Route, sync_playwright
+
+ROOT = Path(__file__).parents[1]
+HTML = ROOT / "_build" / "html"
+TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
+NUMBERED = [c["file"] for p in TOC["parts"] if p.get("numbered") for c in p["chapters"]]
+PAGES = [TOC["root"], *(c["file"] for p in TOC["parts"] for c in p["chapters"])]
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
+FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
+    --disable-background-networking --disable-component-update --disable-sync""".split()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start the system's Chromium, and stop it."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def reader(browser: Browser, theme: str, width: int) -> Iterator[tuple[Page, list[str]]]:
+    """Give a page for a reader with a theme and a screen, and the list of what goes wrong on it."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, offline=True)
+    context.add_init_script(f"localStorage.mode = localStorage.theme = '{theme}'")
+    wrong: list[str] = []
+
+    def serve(route: Route) -> None:
+        if route.request.url.startswith(("file:", "data:", "blob:")):
+            route.continue_()
+        else:
+            wrong.append(f"asks the network for {route.request.url}")
+            route.abort()
+
+    context.route("**/*", serve)
+    page = context.new_page()
+    page.on(
+        "console", lambda m: m.type in ("error", "warning") and wrong.append(f"console: {m.text}")
+    )
+    page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+    page.on("requestfailed", lambda r: wrong.append(f"failed: {r.url} {r.failure}"))
+    yield page, wrong
+    context.close()
+
+
+def open_page(page: Page, name: str, query: str = "") -> None:
+    """Open a page of the built book, and wait until its equations are set and its pictures loaded."""
+    page.goto((HTML / name).with_suffix(".html").as_uri() + query)
+    page.evaluate(
+        """async () => {
+            await window.MathJax?.startup?.promise;
+            for (const img of document.images) { img.loading = 'eager'; }
+            await Promise.all([...document.images].map(img => img.decode().catch(() => {})));
+            await document.fonts.ready;
+        }"""
+    )
