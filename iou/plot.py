@@ -1,0 +1,467 @@
+"""The book's drawings, in one visual language.
+
+A box looks the same wherever it appears: the ground truth is solid and blue, a prediction dashed
+and vermilion, the box that encloses both dotted and grey, the intersection filled and hatched. The
+colours are Okabe and Ito's [1]_, and no meaning rests on colour alone. Figures have no background,
+so they sit on a light page as well as on a dark one.
+
+A drawing of toy boxes starts with :func:`board`, one on a photograph with :func:`photo`; the other
+functions add to the axes that these return.
+
+References
+----------
+.. [1] M. Okabe and K. Ito, "Color Universal Design", 2008, https://jfly.uni-koeln.de/color/
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Literal
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import MultipleLocator
+from matplotlib.typing import LineStyleType
+from numpy.typing import ArrayLike
+
+from . import exact
+from .boxes import convert
+
+Role = Literal["truth", "prediction", "hull", "intersection", "plain"]
+Corner = Literal["top left", "top right", "bottom left", "bottom right"]
+
+# Behind a text, so that lines do not run through it.
+HALO = withStroke(linewidth=3, foreground="white")
+INK = "#222222"
+FAINT = "#999999"
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one kind of box is drawn."""
+
+    color: str
+    line: LineStyleType = "-"
+    width: float = 2.2
+    fill: float = 0.0
+    hatch: str | None = None
+
+
+LOOKS: dict[Role, Look] = {
+    "truth": Look("#0072B2"),
+    "prediction": Look("#D55E00", line=(0, (4, 1.6))),
+    "hull": Look("#666666", line=(0, (1, 1.4)), width=1.8),
+    "intersection": Look("#8F4B78", width=0.0, fill=0.22, hatch="////"),
+    "plain": Look(INK, width=1.6),
+}
+BLUE, VERMILION, PURPLE = (LOOKS[r].color for r in ("truth", "prediction", "intersection"))
+GREEN, ORANGE, SKY = "#009E73", "#E69F00", "#56B4E9"
+
+WIDTH = 5.0
+
+
+def use_book_style() -> None:
+    """Give figures the book's look, and in a notebook draw them as SVG without a date.
+
+    The same chapter then gives the same file wherever it runs, to the last byte.
+    """
+    plt.style.use("iou.book")
+    try:
+        from IPython import get_ipython
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+    except ImportError:
+        return
+    if get_ipython() is not None:
+        set_matplotlib_formats("svg", metadata={"Date": None})  # type: ignore[no-untyped-call]
+
+
+def board(
+    extent: tuple[float, float, float, float],
+    *,
+    y_down: bool = True,
+    step: float = 1,
+    ax: Axes | None = None,
+    width: float = WIDTH,
+) -> Axes:
+    """Prepare a squared sheet for toy boxes.
+
+    Parameters
+    ----------
+    extent : (x_min, y_min, x_max, y_max)
+        The part of the plane to show.
+    y_down : bool
+        Whether y grows downwards, as in images, or upwards, as in school. The axis says so.
+    step : float
+        Distance of the grid lines.
+    ax : Axes, optional
+        Where to draw; a new figure of the given `width`, in inches, if left out.
+
+    Returns
+    -------
+    Axes
+    """
+    x_min, y_min, x_max, y_max = extent
+    if ax is None:
+        height = width * (y_max - y_min) / (x_max - x_min) + 0.35
+        _, ax = plt.subplots(figsize=(width, height))
+    ax.set_aspect("equal")
+    ax.set_xlim(x_min, x_max)
+    ax.set_ylim(*((y_max, y_min) if y_down else (y_min, y_max)))
+    ax.xaxis.set_major_locator(MultipleLocator(step))
+    ax.yaxis.set_major_locator(MultipleLocator(step))
+    ax.grid(visible=True)
+    ax.set_axisbelow(True)
+    ax.tick_params(length=0)
+    ax.set_xlabel("x →", loc="right", labelpad=1)
+    ax.annotate(
+        "y ↓" if y_down else "y ↑",
+        (0, 0 if y_down else 1),
+        xytext=(-2, -12 if y_down else 12),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        ha="right",
+        va="center",
+    )
+    if y_down:
+        ax.xaxis.tick_top()
+        ax.xaxis.set_label_position("top")
+        ax.spines[["top"]].set_visible(True)
+        ax.spines[["bottom"]].set_visible(False)
+    return ax
+
+
+def photo(
+    image: ArrayLike,
+    extent: tuple[float, float, float, float] | None = None,
+    *,
+    ax: Axes | None = None,
+    width: float = WIDTH,
+) -> Axes:
+    """Show a photograph, or the part of it that `extent` names, without axes.
+
+    A pixel in column c and row r covers the square from (c, r) to (c + 1, r + 1), so boxes in
+    continuous coordinates lie on pixel edges.
+
+    Parameters
+    ----------
+    image : array_like, shape (rows, columns) or (rows, columns, 3)
+    extent : (x_min, y_min, x_max, y_max), optional
+        In pixels; the whole picture if left out.
+    ax : Axes, optional
+        Where to draw; a new figure of the given `width`, in inches, if left out.
+
+    Returns
+    -------
+    Axes
+    """
+    pixels = np.asarray(image)
+    rows, columns = pixels.shape[:2]
+    x_min, y_min, x_max, y_max = extent or (0, 0, columns, rows)
+    # Only what is seen goes into the file.
+    left, top = max(0, int(x_min)), max(0, int(y_min))
+    right, bottom = min(columns, int(np.ceil(x_max))), min(rows, int(np.ceil(y_max)))
+    if ax is None:
+        figure = plt.figure(figsize=(width, width * (y_max - y_min) / (x_max - x_min)))
+        figure.set_layout_engine("none")
+        ax = figure.add_axes((0, 0, 1, 1))
+    ax.imshow(
+        pixels[top:bottom, left:right],
+        cmap="gray",
+        extent=(left, right, bottom, top),
+        interpolation="none",
+        vmin=0,
+        vmax=255,
+    )
+    ax.set_xlim(x_min, x_max)
+    ax.set_ylim(y_max, y_min)
+    ax.set_axis_off()
+    return ax
+
+
+def draw_boxes(
+    ax: Axes,
+    boxes: ArrayLike,
+    role: Role = "plain",
+    labels: str | Sequence[str] | None = None,
+    *,
+    fmt: str = "xyxy",
+    where: Corner = "top left",
+    **changes: Any,
+) -> None:
+    """Draw boxes in the look of their role.
+
+    Parameters
+    ----------
+    ax : Axes
+    boxes : array_like, shape (4,) or (N, 4)
+    role : {"truth", "prediction", "hull", "intersection", "plain"}
+        What they are; decides the colour, the line and the filling.
+    labels : str or sequence of N str, optional
+        Written at the corner that `where` names, on a photograph with a halo.
+    fmt : {"xyxy", "xywh", "cxcywh", "xyxy_inclusive"}
+        What the four numbers mean.
+    **changes
+        Passed on to :class:`matplotlib.patches.Rectangle`.
+    """
+    look = LOOKS[role]
+    on_photo = bool(ax.images)
+    table = np.atleast_2d(convert(boxes, fmt=fmt))
+    for x_min, y_min, x_max, y_max in table:
+        patch = Rectangle(
+            (x_min, y_min),
+            x_max - x_min,
+            y_max - y_min,
+            **{
+                "edgecolor": look.color,
+                "facecolor": (look.color, look.fill),
+                "hatch": look.hatch,
+                "linestyle": look.line,
+                "linewidth": look.width,
+                "joinstyle": "miter",
+                "clip_on": on_photo,
+                **changes,
+            },
+        )
+        if on_photo and look.width:
+            patch.set_path_effects([withStroke(linewidth=look.width + 2, foreground="white")])
+        ax.add_patch(patch)
+    if labels is not None:
+        for box, text in zip(table, [labels] if isinstance(labels, str) else labels, strict=True):
+            label(ax, box, text, role=role, where=where)
+
+
+def label(
+    ax: Axes, box: ArrayLike, text: str, *, role: Role = "plain", where: Corner = "top left"
+) -> None:
+    """Write a text along a box, outside it, at one of its corners as they are seen."""
+    x_min, y_min, x_max, y_max = np.asarray(box, dtype=float)
+    down = ax.yaxis_inverted()
+    vertical, horizontal = where.split()
+    top, bottom = (y_min, y_max) if down else (y_max, y_min)
+    on_photo = bool(ax.images)
+    ax.annotate(
+        text,
+        (x_min if horizontal == "left" else x_max, top if vertical == "top" else bottom),
+        xytext=(0, 4 if vertical == "top" else -4),
+        textcoords="offset points",
+        ha="left" if horizontal == "left" else "right",
+        va="bottom" if vertical == "top" else "top",
+        color=LOOKS[role].color,
+        fontweight="bold" if on_photo else "normal",
+        path_effects=[HALO],
+        annotation_clip=False,
+    )
+
+
+def intersection_box(a: ArrayLike, b: ArrayLike) -> tuple[float, float, float, float] | None:
+    """Corners of the overlap of two boxes, or None if they share no area."""
+    first, second = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    x_min, y_min = (float(v) for v in np.maximum(first[:2], second[:2]))
+    x_max, y_max = (float(v) for v in np.minimum(first[2:], second[2:]))
+    return (x_min, y_min, x_max, y_max) if x_min < x_max and y_min < y_max else None
+
+
+def draw_pair(
+    ax: Axes,
+    truth: ArrayLike,
+    prediction: ArrayLike,
+    *,
+    names: tuple[str, str] | None = ("A", "B"),
+    where: tuple[Corner, Corner] = ("top left", "bottom right"),
+) -> None:
+    """Draw a ground-truth box, a prediction, and their intersection, hatched."""
+    shared = intersection_box(truth, prediction)
+    if shared:
+        draw_boxes(ax, shared, "intersection")
+    first, second = names or (None, None)
+    draw_boxes(ax, truth, "truth", first, where=where[0])
+    draw_boxes(ax, prediction, "prediction", second, where=where[1])
+
+
+def shade_union(
+    ax: Axes, boxes: Iterable[ArrayLike], color: str = SKY, alpha: float = 0.35
+) -> None:
+    """Fill what at least one of the boxes covers, once, however many cover it."""
+    table = np.array([np.asarray(box, dtype=float) for box in boxes])
+    xs, ys = np.unique(table[:, 0::2]), np.unique(table[:, 1::2])
+    for left, right in pairwise(xs):
+        inside = (table[:, 0] <= left) & (table[:, 2] >= right)
+        for low, high in pairwise(ys):
+            if (inside & (table[:, 1] <= low) & (table[:, 3] >= high)).any():
+                ax.add_patch(
+                    Rectangle((left, low), right - left, high - low, fc=color, alpha=alpha, lw=0)
+                )
+
+
+def dimension(
+    ax: Axes,
+    start: float,
+    end: float,
+    at: float,
+    text: str,
+    *,
+    axis: Literal["x", "y"] = "x",
+    reach: float | None = None,
+    color: str = INK,
+    side: Literal["before", "after"] = "before",
+) -> None:
+    """Add a dimension line, as in a technical drawing.
+
+    Parameters
+    ----------
+    start, end : float
+        What is measured, along `axis`.
+    at : float
+        Where the line runs, on the other axis.
+    text : str
+        Written at the middle of the line.
+    reach : float, optional
+        Where, on the other axis, the thing measured is: extension lines are drawn from there.
+    side : {"before", "after"}
+        On which side of the line, as seen, the text stands: above or left of it, or below or right.
+    """
+    along = axis == "x"
+
+    def place(position: float, across: float) -> tuple[float, float]:
+        return (position, across) if along else (across, position)
+
+    if reach is not None:
+        for position in (start, end):
+            ax.plot(
+                *zip(place(position, reach), place(position, at), strict=True),
+                color=color,
+                linewidth=0.7,
+                clip_on=False,
+            )
+    ax.annotate(
+        "",
+        place(end, at),
+        place(start, at),
+        arrowprops={
+            "arrowstyle": "<|-|>,head_width=0.18,head_length=0.4",
+            "color": color,
+            "linewidth": 0.9,
+            "shrinkA": 0,
+            "shrinkB": 0,
+        },
+        annotation_clip=False,
+    )
+    sign = 1 if side == "before" else -1
+    ax.annotate(
+        text,
+        place((start + end) / 2, at),
+        xytext=(0, 3 * sign) if along else (-4 * sign, 0),
+        textcoords="offset points",
+        ha="center" if along else ("right" if sign > 0 else "left"),
+        va=("bottom" if sign > 0 else "top") if along else "center",
+        color=color,
+        path_effects=[HALO],
+        annotation_clip=False,
+    )
+
+
+def number(value: Fraction | float) -> str:
+    """Write a number as a reader would: 6, 2.5, 3/13."""
+    value = Fraction(value)
+    if value.denominator in (1, 2, 4, 5, 10):
+        return f"{float(value):g}".replace("-", "−")
+    return f"{value.numerator}/{value.denominator}".replace("-", "−")
+
+
+def decimal(value: Fraction | float) -> str:
+    """Write a fraction's decimal value with its sign: = 0.5625, or ≈ 0.231 where digits are cut."""
+    text = f"{float(value):.4f}".rstrip("0").rstrip(".")
+    return f"= {text}" if Fraction(text) == value else f"≈ {float(value):.3f}"
+
+
+def derivation(
+    truth: ArrayLike,
+    prediction: ArrayLike,
+    *,
+    names: tuple[str, str] = ("A", "B"),
+    step: float = 1,
+    margin: float = 1,
+    y_down: bool = True,
+) -> Figure:
+    """Draw the computation of an IoU in four steps: boxes, intersection, union, ratio.
+
+    Parameters
+    ----------
+    truth, prediction : array_like, shape (4,)
+    names : tuple of two str
+        What the drawing calls them.
+    step, margin : float
+        Distance of the grid lines, and of the frame from the boxes.
+    y_down : bool
+        Whether y grows downwards.
+
+    Returns
+    -------
+    Figure
+    """
+    a, b = np.asarray(truth, dtype=float).tolist(), np.asarray(prediction, dtype=float).tolist()
+    extent = around([a, b], margin)
+    ratio = (extent[3] - extent[1]) / (extent[2] - extent[0])
+    figure, axes = plt.subplots(2, 2, figsize=(WIDTH * 1.2, WIDTH * 1.2 * ratio + 0.9))
+    shared_box = intersection_box(a, b)
+    shared, union = exact.intersection(a, b), exact.union(a, b)
+    area_a, area_b = exact.area(a), exact.area(b)
+
+    for ax, title in zip(
+        axes.flat,
+        (
+            "1  the two boxes",
+            f"2  intersection: {number(shared)}",
+            f"3  union: {number(union)}",
+            f"4  IoU = {number(shared)}/{number(union)} {decimal(exact.iou(a, b))}",
+        ),
+        strict=True,
+    ):
+        board(extent, y_down=y_down, step=step, ax=ax)
+        ax.set_xlabel("")
+        ax.texts[0].remove()
+        ax.tick_params(labelsize=9)
+        ax.set_title(title, loc="left", pad=6)
+
+    draw_pair(axes[0, 0], a, b, names=names)
+    draw_boxes(axes[0, 1], a, "truth", linewidth=1)
+    draw_boxes(axes[0, 1], b, "prediction", linewidth=1)
+    if shared_box:
+        draw_boxes(axes[0, 1], shared_box, "intersection", linewidth=2)
+        x_min, y_min, x_max, y_max = shared_box
+        top = y_min if y_down else y_max
+        width, height = (number(Fraction(v)) for v in (x_max - x_min, y_max - y_min))
+        gap = 0.4 * margin
+        above = top - gap if y_down else top + gap
+        dimension(axes[0, 1], x_min, x_max, above, width, reach=top, color=PURPLE)
+        dimension(
+            axes[0, 1], y_min, y_max, x_min - gap, height, axis="y", reach=x_min, color=PURPLE
+        )
+    shade_union(axes[1, 0], (a, b))
+    axes[1, 0].text(
+        *_middle(extent),
+        f"{number(area_a)} + {number(area_b)} − {number(shared)}",
+        ha="center",
+        va="center",
+    )
+    shade_union(axes[1, 1], (a, b))
+    if shared_box:
+        draw_boxes(axes[1, 1], shared_box, "intersection", facecolor=(PURPLE, 0.75), hatch=None)
+    return figure
+
+
+def around(boxes: ArrayLike, margin: float) -> tuple[float, float, float, float]:
+    """Return the extent that shows all the boxes, with a margin."""
+    table = np.atleast_2d(np.asarray(boxes, dtype=float))
+    x_min, y_min = table[:, :2].min(axis=0) - margin
+    x_max, y_max = table[:, 2:].max(axis=0) + margin
+    return float(x_min), float(y_min), float(x_max), float(y_max)
+
+
+def _middle(box: Sequence[float]) -> tuple[float, float]:
+    return (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
