@@ -17,7 +17,8 @@ from .boxes import AREA, Boxes, FloatArray, Measure, evaluate, fill, read
 # changes no other quotient.
 _TINY = np.nextafter(0.0, 1.0)
 _SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
-_INFINITY = float("inf")
+# Unions from here on are not for plain arithmetic: floats overflow, ints stop fitting a float64.
+_LIMITS = {float: float("inf"), int: 2**52}
 
 
 def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
@@ -220,7 +221,7 @@ def _iou_of_one_pair(a: Any, b: Any) -> float | None:
         return None
     number = ax1.__class__
     if not (
-        (number is float or number is int)
+        number in _LIMITS
         and number is ay1.__class__ is ax2.__class__ is ay2.__class__
         and number is bx1.__class__ is by1.__class__ is bx2.__class__ is by2.__class__
         and ax1 <= ax2
@@ -231,10 +232,14 @@ def _iou_of_one_pair(a: Any, b: Any) -> float | None:
         return None
     width = (ax2 if ax2 < bx2 else bx2) - (ax1 if ax1 > bx1 else bx1)
     height = (ay2 if ay2 < by2 else by2) - (ay1 if ay1 > by1 else by1)
-    shared = width * height if width > 0 and height > 0 else 0
+    meet = width > 0 and height > 0
+    shared = width * height if meet else 0
     union = (ax2 - ax1) * (ay2 - ay1) + (bx2 - bx1) * (by2 - by1) - shared
-    if 0 < union < _INFINITY and (shared >= _SMALLEST_NORMAL or shared == 0):
-        return shared / union  # type: ignore[no-any-return]
+    if union < _LIMITS[number]:
+        if not meet:
+            return 0.0
+        if shared >= _SMALLEST_NORMAL and (value := shared / union) >= _SMALLEST_NORMAL:
+            return value  # type: ignore[no-any-return]
     return None
 
 
