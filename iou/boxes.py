@@ -18,6 +18,8 @@ from . import exact
 FloatArray = NDArray[np.float64]
 
 _NUMBERS = {int, float}
+# Python's numbers in the place of NumPy's scalars.
+_PLAIN = np.frompyfunc(lambda number: getattr(number, "item", lambda: number)(), 1, 1)
 # From 2⁵³ on, a float64 skips integers.
 _FIRST_SKIPPED = 2.0**53
 # How far rounding x + w may move a side, relative to it, before the box is left to `exact`.
@@ -197,18 +199,21 @@ def convert(boxes: ArrayLike, *, fmt: str = "xyxy", to: str = "xyxy") -> FloatAr
     """
     source = read(boxes, fmt)
     exact.field_names(to)
-    if fmt == to:
-        return np.array(source.given, dtype=np.float64)
-    result = np.stack(exact.FROM_CORNERS[to](*source.corners), axis=-1)
-    if "w" in exact.FORMATS[fmt] and "w" in exact.FORMATS[to]:
-        result[..., 2:] = source.given[..., 2:]
-    for index in np.argwhere(np.isnan(source.corners[0])):
+    result = _float64(source.given)
+    if fmt != to:
+        sides = result[..., 2:]
+        with np.errstate(all="ignore"):
+            result = np.stack(exact.FROM_CORNERS[to](*source.corners), axis=-1)
+        if "w" in exact.FORMATS[fmt] and "w" in exact.FORMATS[to]:
+            result[..., 2:] = sides
+    # What float64 does not carry is NaN here, and what overflowed on the way is infinite.
+    for index in np.argwhere(~np.isfinite(result).all(axis=-1)):
         row = tuple(map(int, index))
         numbers = exact.FROM_CORNERS[to](*exact.corners(source.given[row].tolist(), fmt))
         result[row] = [nearest_float(number) for number in numbers]
-    if np.isinf(result).any():
-        row = tuple(map(int, np.argwhere(np.isinf(result))[0][:-1]))
-        raise ValueError(f"{_describe('boxes', row, source.given)}: beyond the range of float64")
+        if np.isinf(result[row]).any():
+            culprit = _describe("boxes", row, source.given)
+            raise ValueError(f"{culprit}: beyond the range of float64")
     return result
 
 
@@ -244,6 +249,8 @@ def fill(out: FloatArray, measure: Measure, *operands: Boxes) -> None:
     keeps those flags anyway. Where one is raised, or float64 cannot carry a box, the part is halved
     further, and the single values that are left in the end are computed by their definition.
     """
+    if out.size == 0:
+        return
     if out.size <= _TILE and all(boxes.carried for boxes in operands):
         try:
             with np.errstate(over="raise", under="raise", invalid="raise", divide="raise"):
@@ -286,9 +293,9 @@ def _as_numbers(boxes: ArrayLike, name: str) -> NDArray[Any]:
     except ValueError:
         raise ValueError(f"{name}: the rows differ in length") from None
     if isinstance(boxes, list | tuple) and _lost_digits(array):
-        array = np.asarray(boxes, dtype=object)
-        if all(type(number) in _NUMBERS for number in array.flat):
-            return array
+        numbers = np.asarray(_PLAIN(np.asarray(boxes, dtype=object)))
+        if all(type(number) in _NUMBERS for number in numbers.flat):
+            return numbers
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{name}: boxes are arrays of integers or floats, not of {array.dtype}")
     return array
@@ -328,11 +335,9 @@ def _describe(name: str, row: tuple[int, ...], given: NDArray[Any]) -> str:
 
 def _corners(given: NDArray[Any], fmt: str) -> FloatArray:
     columns = np.moveaxis(given, -1, 0)
-    if given.dtype == object:
-        columns = np.frompyfunc(nearest_float, 1, 1)(columns)
-    wide = np.array(columns, dtype=np.float64, order="C")
-    uncarried = _rounded(np.moveaxis(given, -1, 0), wide)
-    with np.errstate(over="ignore", invalid="ignore"):
+    wide = _float64(columns)
+    uncarried = _rounded(columns, wide)
+    with np.errstate(all="ignore"):
         corners = np.stack(exact.TO_CORNERS[fmt](*wide))
         if fmt != "xyxy":
             sides = wide[2:] if "w" in exact.FORMATS[fmt] else wide[2:] - wide[:2] + 1
@@ -340,6 +345,14 @@ def _corners(given: NDArray[Any], fmt: str) -> FloatArray:
             uncarried |= ~(error <= _SIDE_TOLERANCE * sides).all(axis=0)
     corners[:, uncarried] = np.nan
     return corners
+
+
+def _float64(numbers: NDArray[Any]) -> FloatArray:
+    """Round to float64, in a new array; what lies beyond its range becomes infinite."""
+    if numbers.dtype == object:
+        numbers = np.frompyfunc(nearest_float, 1, 1)(numbers)
+    with np.errstate(all="ignore"):
+        return np.array(numbers, dtype=np.float64, order="C")
 
 
 def _rounded(columns: NDArray[Any], wide: FloatArray) -> NDArray[np.bool_]:
