@@ -22,10 +22,13 @@ lint: $(BIN)/.installed  ## check style and types
 	$(BIN)/mypy
 
 text: $(BIN)/.installed  ## write text/*.md, the chapters as text, to be edited in any editor
-	$(BIN)/jupytext --sync $(CHAPTERS)
+	$(BIN)/jupytext --quiet --sync $(CHAPTERS)
 
-chapters: $(BIN)/.installed  ## bring edits of text/*.md into the chapters, and execute them
-	$(BIN)/python book/execute.py
+chapters: $(BIN)/.installed  ## bring edits of text/*.md into the chapters, and execute those
+	$(BIN)/jupytext --quiet --sync $(CHAPTERS)
+	$(BIN)/ruff format --quiet book
+	$(BIN)/python book/execute.py $(CHAPTERS)
+	$(BIN)/jupytext --quiet --sync $(CHAPTERS)
 
 peers: $(BIN)/.installed  ## install the libraries that the differential tests compare with
 	$(BIN)/pip install -q -c requirements.txt -e '.[peers]'

@@ -14,7 +14,9 @@ from nbclient import NotebookClient
 def execute(path: Path) -> None:
     """Run a chapter top to bottom; leave out clock times, versions and random names."""
     chapter = nbformat.read(path, as_version=4)
-    NotebookClient(chapter, record_timing=False, resources={"metadata": {"path": "book"}}).execute()
+    NotebookClient(
+        chapter, record_timing=False, resources={"metadata": {"path": "book"}}
+    ).execute()
     chapter.metadata.get("language_info", {}).pop("version", None)
     for number, cell in enumerate(chapter.cells):
         cell.metadata.pop("execution", None)

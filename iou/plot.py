@@ -117,19 +117,21 @@ def board(
     ax.grid(visible=True)
     ax.set_axisbelow(True)
     ax.tick_params(length=0)
-    ax.set_xlabel("x →", loc="right", labelpad=1)
-    ax.annotate(
-        "y ↓" if y_down else "y ↑",
-        (0, 0 if y_down else 1),
-        xytext=(-2, -12 if y_down else 12),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        ha="right",
-        va="center",
-    )
+    for text, corner, shift, align in (
+        ("x →", (1, 1 if y_down else 0), (10, 9 if y_down else -9), "left"),
+        ("y ↓" if y_down else "y ↑", (0, 0 if y_down else 1), (-4, -12 if y_down else 12), "right"),
+    ):
+        ax.annotate(
+            text,
+            corner,
+            xytext=shift,
+            xycoords="axes fraction",
+            textcoords="offset points",
+            ha=align,
+            va="center",
+        )
     if y_down:
         ax.xaxis.tick_top()
-        ax.xaxis.set_label_position("top")
         ax.spines[["top"]].set_visible(True)
         ax.spines[["bottom"]].set_visible(False)
     return ax
@@ -212,24 +214,24 @@ def draw_boxes(
     on_photo = bool(ax.images)
     table = np.atleast_2d(convert(boxes, fmt=fmt))
     for x_min, y_min, x_max, y_max in table:
-        patch = Rectangle(
-            (x_min, y_min),
-            x_max - x_min,
-            y_max - y_min,
-            **{
-                "edgecolor": look.color,
-                "facecolor": (look.color, look.fill),
-                "hatch": look.hatch,
-                "linestyle": look.line,
-                "linewidth": look.width,
-                "joinstyle": "miter",
-                "clip_on": on_photo,
-                **changes,
-            },
-        )
+        options: dict[str, Any] = {
+            "edgecolor": look.color,
+            "facecolor": (look.color, look.fill),
+            "linestyle": look.line,
+            "linewidth": look.width,
+            "joinstyle": "miter",
+            "clip_on": on_photo,
+            **changes,
+        }
+        outline = Rectangle((x_min, y_min), x_max - x_min, y_max - y_min, **options)
         if on_photo and look.width:
-            patch.set_path_effects([withStroke(linewidth=look.width + 2, foreground="white")])
-        ax.add_patch(patch)
+            outline.set_path_effects([withStroke(linewidth=look.width + 2, foreground="white")])
+        ax.add_patch(outline)
+        if look.hatch:
+            # A patch of its own: in an SVG, hatch and filling would share one opacity.
+            hatching = Rectangle(outline.get_xy(), outline.get_width(), outline.get_height())
+            hatching.set(fill=False, linewidth=0, edgecolor=look.color, hatch=look.hatch)
+            ax.add_patch(hatching)
     if labels is not None:
         for box, text in zip(table, [labels] if isinstance(labels, str) else labels, strict=True):
             label(ax, box, text, role=role, where=where)
@@ -423,8 +425,8 @@ def derivation(
         strict=True,
     ):
         board(extent, y_down=y_down, step=step, ax=ax)
-        ax.set_xlabel("")
-        ax.texts[0].remove()
+        for axis_name in list(ax.texts):
+            axis_name.remove()
         ax.tick_params(labelsize=9)
         ax.set_title(title, loc="left", pad=6)
 
@@ -451,7 +453,7 @@ def derivation(
     )
     shade_union(axes[1, 1], (a, b))
     if shared_box:
-        draw_boxes(axes[1, 1], shared_box, "intersection", facecolor=(PURPLE, 0.75), hatch=None)
+        draw_boxes(axes[1, 1], shared_box, "intersection", facecolor=(PURPLE, 0.6))
     return figure
 
 
