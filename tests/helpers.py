@@ -11,13 +11,31 @@ from playwright.sync_api import Browser, Page, Route, sync_playwright
 ROOT = Path(__file__).parents[1]
 HTML = ROOT / "_build" / "html"
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
-NUMBERED = [c["file"] for p in TOC["parts"] if p.get("numbered") for c in p["chapters"]]
-PAGES = [TOC["root"], *(c["file"] for p in TOC["parts"] for c in p["chapters"])]
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
-FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
-    --disable-background-networking --disable-component-update --disable-sync""".split()
+
+def pages(entry: dict) -> Iterator[str]:
+    """Name the pages of a part of the table of contents, in the reader's order."""
+    yield from (entry[key] for key in ("root", "file") if key in entry)
+    for key in ("parts", "chapters", "sections"):
+        for child in entry.get(key, []):
+            yield from pages(child)
+
+
+PAGES = list(pages(TOC))
+NUMBERED = [page for part in TOC["parts"] if part.get("numbered") for page in pages(part)]
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 @contextmanager
@@ -37,7 +55,7 @@ def reader(browser: Browser, theme: str, width: int) -> Iterator[tuple[Page, lis
     wrong: list[str] = []
 
     def serve(route: Route) -> None:
-        if route.request.url.startswith(("file:", "data:", "blob:")):
+        if route.request.url.startswith("file:"):
             route.continue_()
         else:
             wrong.append(f"asks the network for {route.request.url}")
@@ -45,9 +63,7 @@ def reader(browser: Browser, theme: str, width: int) -> Iterator[tuple[Page, lis
 
     context.route("**/*", serve)
     page = context.new_page()
-    page.on(
-        "console", lambda m: m.type in ("error", "warning") and wrong.append(f"console: {m.text}")
-    )
+    page.on("console", lambda m: m.type == "error" and wrong.append(f"console: {m.text}"))
     page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
     page.on("requestfailed", lambda r: wrong.append(f"failed: {r.url} {r.failure}"))
     yield page, wrong
@@ -55,7 +71,7 @@ def reader(browser: Browser, theme: str, width: int) -> Iterator[tuple[Page, lis
 
 
 def open_page(page: Page, name: str, query: str = "") -> None:
-    """Open a page of the built book, and wait until its equations are set and its pictures loaded."""
+    """Open a page of the built book; wait until its equations are set and its pictures loaded."""
     page.goto((HTML / name).with_suffix(".html").as_uri() + query)
     page.evaluate(
         """async () => {

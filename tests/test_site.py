@@ -1,0 +1,225 @@
+"""The built book, as files: complete, self-contained, and sound HTML."""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+from helpers import HTML, PAGES, ROOT
+
+EVERY_FILE = [*PAGES, "genindex", "search", "index"]
+OWN_SCRIPTS = sorted(p for p in (ROOT / "book/_static").glob("*.js") if "mathjax" not in p.name)
+
+# What a browser fetches by itself. A link that the reader has to follow is not among it.
+LOADED = {
+    "src": "img script iframe embed source video audio track input",
+    "srcset": "img source",
+    "poster": "video",
+    "data": "object",
+    "action": "form",
+    "href": "link image use",
+    "xlink:href": "image use",
+}
+FETCHED_LINKS = {"stylesheet", "preload", "modulepreload", "prefetch", "preconnect", "icon"}
+FETCHED_LINKS |= {"dns-prefetch", "apple-touch-icon", "manifest"}
+URL_IN_STYLE = re.compile(r"""(?:url\(|@import)\s*["']?([^"')\s;]+)""")
+# The names of XML dialects are addresses too, but nobody fetches them.
+ADDRESS = re.compile(r"""\b(?:https?|wss?)://(?!www\.w3\.org/)[^\s"'`]+""")
+
+
+def soup_of(file: Path) -> BeautifulSoup:
+    return BeautifulSoup(file.read_text(), "html.parser")
+
+
+@pytest.fixture(scope="module")
+def soups(html: Path) -> dict[str, BeautifulSoup]:
+    return {name: soup_of(html / f"{name}.html") for name in EVERY_FILE}
+
+
+@pytest.fixture(params=EVERY_FILE)
+def name(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def soup(soups: dict[str, BeautifulSoup], name: str) -> BeautifulSoup:
+    return soups[name]
+
+
+@pytest.fixture(params=PAGES)
+def article(soups: dict[str, BeautifulSoup], request: pytest.FixtureRequest) -> Tag:
+    return soups[request.param].select_one("article")
+
+
+def loads(soup: BeautifulSoup) -> Iterator[str]:
+    """Name everything that a page makes the browser fetch."""
+    for attribute, tags in LOADED.items():
+        for tag in soup.find_all(tags.split(), attrs={attribute: True}):
+            if tag.name != "link" or FETCHED_LINKS & set(tag["rel"]):
+                values = tag[attribute].split(",") if attribute == "srcset" else [tag[attribute]]
+                yield from (value.split()[0] for value in values)
+    for style in [s.get_text() for s in soup("style")] + [t["style"] for t in soup(style=True)]:
+        yield from URL_IN_STYLE.findall(style)
+
+
+def files_loaded(page: Path) -> set[Path]:
+    urls = [urlsplit(url) for url in loads(soup_of(page))]
+    return {(page.parent / unquote(u.path)).resolve() for u in urls if u.path and not u.netloc}
+
+
+def pictures(page: Path) -> set[Path]:
+    """Files that this page loads and others need not."""
+    return {file for file in files_loaded(page) if "_images" in file.parts}
+
+
+def shared_files(page: Path) -> set[Path]:
+    return {file for file in files_loaded(page) if "_static" in file.parts}
+
+
+def is_foreign(url: str) -> bool:
+    parts = urlsplit(url)
+    return bool(parts.netloc) or parts.scheme not in ("", "data")
+
+
+# Nobody else is asked for anything
+
+
+def test_a_page_loads_files_of_the_book_only(soup: BeautifulSoup) -> None:
+    assert [url for url in loads(soup) if is_foreign(url)] == []
+
+
+def test_a_page_loads_files_that_exist(html: Path, name: str) -> None:
+    files = files_loaded(html / f"{name}.html")
+    assert [file for file in files if not file.is_file() and file != html] == []
+
+
+def test_style_sheets_load_nothing_from_elsewhere(html: Path) -> None:
+    sheets = sorted(html.rglob("*.css"))
+    assert any(sheet.name == "book.css" for sheet in sheets)
+    urls = [
+        (sheet.name, url) for sheet in sheets for url in URL_IN_STYLE.findall(sheet.read_text())
+    ]
+    assert [(sheet, url) for sheet, url in urls if is_foreign(url)] == []
+
+
+def test_scripts_in_the_page_name_no_address(soup: BeautifulSoup) -> None:
+    for script in soup("script"):
+        assert ADDRESS.findall(script.get_text()) == []
+
+
+def test_the_books_own_scripts_fetch_nothing() -> None:
+    for script in OWN_SCRIPTS:
+        code = script.read_text()
+        assert ADDRESS.findall(code) == []
+        assert re.findall(r"\b(?:fetch|XMLHttpRequest|WebSocket|EventSource|import)\b", code) == []
+
+
+# Everything is there
+
+
+def test_the_page_was_built_from_the_text_as_it_stands(html: Path) -> None:
+    stale = []
+    for page in PAGES:
+        source = next(p for p in (ROOT / f"{page}.ipynb", ROOT / f"{page}.md") if p.exists())
+        copy = html / "_sources" / source.relative_to(ROOT)
+        if copy.read_bytes() != source.read_bytes():
+            stale.append(page)
+    assert stale == [], "run `make book`"
+
+
+def test_internal_links_and_their_anchors_lead_somewhere(
+    soups: dict[str, BeautifulSoup], name: str
+) -> None:
+    page = HTML / f"{name}.html"
+    ids = {HTML / f"{n}.html": {tag["id"] for tag in s(id=True)} for n, s in soups.items()}
+    broken = []
+    for link in soups[name].select("a[href], link[href]"):
+        url = urlsplit(link["href"])
+        if url.scheme or url.netloc:
+            continue
+        target = (page.parent / unquote(url.path)).resolve() if url.path else page
+        anchor = unquote(url.fragment)
+        if not target.is_file() or (anchor and anchor not in ids.get(target, set())):
+            broken.append(link["href"])
+    assert broken == []
+
+
+def test_the_first_page_leads_to_the_book(soups: dict[str, BeautifulSoup]) -> None:
+    refresh = soups["index"].select_one("meta[http-equiv=Refresh]")
+    assert refresh["content"] == f"0; url={PAGES[0]}.html"
+
+
+def test_a_page_with_its_pictures_weighs_less_than_two_megabytes(html: Path, name: str) -> None:
+    page = html / f"{name}.html"
+    assert sum(file.stat().st_size for file in [page, *pictures(page)]) < 2_000_000
+
+
+# The HTML is sound
+
+
+def test_a_page_has_a_language_and_a_title_without_markup(
+    soups: dict[str, BeautifulSoup], article: Tag
+) -> None:
+    page = article.find_parent("html")
+    assert page["lang"] == "en"
+    title = page.title.get_text()
+    assert article.h1.get_text().rstrip("#").strip() in title
+    assert not re.search(r"[$\\`]", title)
+
+
+def test_ids_are_unique(soup: BeautifulSoup) -> None:
+    ids = [tag["id"] for tag in soup(id=True)]
+    assert sorted(i for i in set(ids) if ids.count(i) > 1) == []
+
+
+def test_headings_skip_no_level(article: Tag) -> None:
+    levels = [int(heading.name[1]) for heading in article(re.compile(r"^h[1-6]$"))]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(lower - upper <= 1 for upper, lower in pairwise(levels))
+
+
+def test_every_picture_has_a_description_and_a_caption(article: Tag) -> None:
+    for img in article("img"):
+        description = img.get("alt", "")
+        assert re.search(r"\w+ \w+ \w+", description), img
+        assert not re.search(r"\.(png|svg|jpe?g|gif)$|_images", description), img
+        figure = img.find_parent("figure")
+        assert figure is not None, img
+        assert figure.figcaption is not None, img
+        assert figure.figcaption.get_text().strip(), img
+
+
+LEFTOVERS = {
+    "a role": r"\{[a-z][a-z:_-]*\}",
+    "an unknown reference": r"\?\?",
+    "a fence": r":::|```",
+    "a formula": r"\$|\\[(\[a-zA-Z]",
+    "emphasis": r"\*\*|(?<!\w)_\w+_(?!\w)",
+    "a link": r"\]\(|\[\^|<https?:",
+    "an option": r"^\s*:[a-z-]+: ",
+    "an HTML entity": r"&[a-z]+;",
+}
+
+
+def test_no_markup_is_left_in_the_text(article: Tag) -> None:
+    copy = BeautifulSoup(str(article), "html.parser")
+    for tag in copy.select("pre, code, .math, script, style"):
+        tag.decompose()
+    text = copy.get_text()
+    found = {what: re.findall(markup, text, re.MULTILINE) for what, markup in LEFTOVERS.items()}
+    assert {what: places for what, places in found.items() if places} == {}
+
+
+def test_every_reference_became_a_link(article: Tag) -> None:
+    for reference in article.select(".xref, .std-ref, .std-numref, .bibtex-citation"):
+        linked = [reference, *reference.parents, *reference.descendants]
+        assert any(isinstance(tag, Tag) and tag.get("href") for tag in linked), reference
+
+
+def test_no_output_tells_of_a_warning_or_an_unannounced_error(article: Tag) -> None:
+    assert article.select(".output.stderr, .system-message, .problematic") == []
+    assert article.select(".cell:not(.tag_raises-exception) .output.traceback") == []
