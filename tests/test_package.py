@@ -1,0 +1,89 @@
+"""The package as a whole: what it offers, how it is documented, what importing it costs."""
+
+import inspect
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import iou
+from iou import exact
+
+ROOT = Path(__file__).parents[1]
+PUBLIC = [getattr(iou, name) for name in iou.__all__]
+DEFINITIONS = [
+    function
+    for name, function in inspect.getmembers(exact, inspect.isfunction)
+    if not name.startswith("_") and function.__module__ == exact.__name__
+]
+
+
+def python(code):
+    """Run code in an interpreter of its own, with the sources at hand."""
+    command = [sys.executable, "-W", "error", "-c", code]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def name_of(function):
+    return f"{function.__module__.removeprefix('iou.')}.{function.__name__}"
+
+
+def test_all_lists_every_public_function_in_order():
+    functions = {name for name, _ in inspect.getmembers(iou, inspect.isroutine) if name[0] != "_"}
+    assert iou.__all__ == sorted(functions)
+
+
+def test_importing_the_package_imports_numpy_alone():
+    code = """
+import sys
+before = set(sys.modules)
+import iou
+tops = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(sorted(tops - sys.stdlib_module_names))
+"""
+    run = python(code)
+    assert (run.stdout, run.stderr) == ("['iou', 'numpy']\n", "")
+
+
+def test_the_definitions_need_the_standard_library_alone():
+    code = f"""
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+
+sys.modules["numpy"] = None  # Importing it is an ImportError now.
+spec = spec_from_file_location("exact", {str(ROOT / "iou" / "exact.py")!r})
+exact = module_from_spec(spec)
+spec.loader.exec_module(exact)
+print(exact.iou((1, 1, 5, 5), (3, 2, 7, 6)))
+"""
+    run = python(code)
+    assert (run.stdout, run.stderr) == ("3/13\n", "")
+
+
+@pytest.mark.parametrize("function", PUBLIC, ids=name_of)
+def test_a_public_function_is_documented_in_numpydoc_style(function):
+    doc = inspect.getdoc(function)
+    summary, blank, *_ = doc.splitlines()
+    assert summary.endswith(".")
+    assert not blank
+    for section in ("Returns", "Examples"):
+        assert f"\n{section}\n{'-' * len(section)}\n" in doc
+    described = re.findall(r"^([a-z]\w*(?:, \w+)*) : ", doc, flags=re.MULTILINE)
+    complete = set(", ".join(described).split(", ")) >= set(inspect.signature(function).parameters)
+    assert complete or "Parameters and errors are those of :func:`iou`" in " ".join(doc.split())
+
+
+@pytest.mark.parametrize("function", [*PUBLIC, *DEFINITIONS], ids=name_of)
+def test_a_public_function_is_annotated(function):
+    signature = inspect.signature(function)
+    assert inspect.Signature.empty not in (
+        signature.return_annotation,
+        *(parameter.annotation for parameter in signature.parameters.values()),
+    )
+
+
+def test_the_version_is_that_of_the_installed_package():
+    assert version("iou") == iou.__version__
