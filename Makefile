@@ -4,7 +4,7 @@ BIN := .venv/bin
 CHAPTERS := $(wildcard book/*.ipynb)
 SITE := _build/html/book/intro.html
 
-.PHONY: book test serve lint text chapters lock peers clean
+.PHONY: book test serve lint text chapters lock peers links clean
 
 book: $(BIN)/.installed _build/.jupyter_cache  ## build the book, executing every chapter that changed
 	$(BIN)/jupyter-book build . --all -W -n --keep-going
@@ -27,11 +27,14 @@ text: $(BIN)/.installed  ## write text/*.md, the chapters as text, to be edited 
 chapters: $(BIN)/.installed  ## bring edits of text/*.md into the chapters, and execute those
 	$(BIN)/jupytext --quiet --sync $(CHAPTERS)
 	$(BIN)/ruff format --quiet book
-	$(BIN)/python book/execute.py $(CHAPTERS)
+	$(BIN)/python book/execute.py $(CHAPTERS:text/%.md=book/%.ipynb)
 	$(BIN)/jupytext --quiet --sync $(CHAPTERS)
 
 peers: $(BIN)/.installed  ## install the libraries that the differential tests compare with
 	$(BIN)/pip install -q -c requirements.txt -e '.[peers]'
+
+links: $(BIN)/.installed _build/.jupyter_cache  ## ask every link to the outside whether it still works
+	$(BIN)/jupyter-book build . --all --builder linkcheck
 
 lock:  ## renew requirements.txt from pyproject.toml
 	echo '-e .[book,test,lint]' | uv pip compile - --universal --upgrade --python-version 3.11 \

@@ -13,7 +13,8 @@ References
 .. [1] M. Okabe and K. Ito, "Color Universal Design", 2008, https://jfly.uni-koeln.de/color/
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -168,8 +169,8 @@ def photo(
     left, top = max(0, int(x_min)), max(0, int(y_min))
     right, bottom = min(columns, int(np.ceil(x_max))), min(rows, int(np.ceil(y_max)))
     if ax is None:
-        figure = plt.figure(figsize=(width, width * (y_max - y_min) / (x_max - x_min)))
-        figure.set_layout_engine("none")
+        with _tight():
+            figure = plt.figure(figsize=(width, width * (y_max - y_min) / (x_max - x_min)))
         ax = figure.add_axes((0, 0, 1, 1))
     ax.imshow(
         pixels[top:bottom, left:right],
@@ -183,6 +184,11 @@ def photo(
     ax.set_ylim(y_max, y_min)
     ax.set_axis_off()
     return ax
+
+
+def _tight() -> AbstractContextManager[None]:
+    """Make figures whose axes fill them to the edge."""
+    return plt.rc_context({"figure.constrained_layout.use": False})
 
 
 def draw_boxes(
@@ -467,3 +473,51 @@ def around(boxes: ArrayLike, margin: float) -> tuple[float, float, float, float]
 
 def _middle(box: Sequence[float]) -> tuple[float, float]:
     return (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+
+
+def gallery(
+    image: ArrayLike,
+    truth: ArrayLike,
+    predictions: Mapping[str, ArrayLike],
+    *,
+    margin: float,
+    columns: int = 3,
+) -> Figure:
+    """Show several predictions of one object, each on its own crop of the photograph.
+
+    Parameters
+    ----------
+    image : array_like, shape (rows, columns) or (rows, columns, 3)
+    truth : array_like, shape (4,)
+    predictions : mapping of str to array_like, shape (4,)
+        Each name is written into its crop.
+    margin : float
+        How much of the picture to show around the boxes, in pixels.
+    columns : int
+        Crops in a row.
+
+    Returns
+    -------
+    Figure
+    """
+    extent = around(np.array([truth, *predictions.values()]), margin)
+    rows = -(-len(predictions) // columns)
+    ratio = (extent[3] - extent[1]) / (extent[2] - extent[0])
+    with _tight():
+        figure, axes = plt.subplots(rows, columns, figsize=(WIDTH, WIDTH / columns * ratio * rows))
+    figure.subplots_adjust(0, 0, 1, 1, wspace=0.03, hspace=0.03 / ratio)
+    for ax, (name, prediction) in zip(axes.flat, predictions.items(), strict=True):
+        photo(image, extent, ax=ax)
+        draw_boxes(ax, truth, "truth", linewidth=1.6)
+        draw_boxes(ax, prediction, "prediction", linewidth=1.6)
+        ax.text(
+            0.04,
+            0.95,
+            name,
+            transform=ax.transAxes,
+            va="top",
+            color="white",
+            fontweight="bold",
+            path_effects=[withStroke(linewidth=3, foreground="black")],
+        )
+    return figure

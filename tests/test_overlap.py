@@ -438,6 +438,8 @@ def test_one_pair_is_refused_as_arrays_are(bad, swap):
     [
         ((1, 1, 5, 5), (3, 2, 7, 6), 6 / 26),
         ([0.0, 0.0, 2.0, 2.0], [5.0, 5.0, 6.0, 6.0], 0),
+        ((0.0, 0.0, 2.0, 2.0), (0.0, 5.0, 2.0, 6.0), 0),
+        ((0, 0, 2, 2), (2, 0, 4, 2), 0),
     ],
 )
 def test_an_ordinary_pair_does_not_go_through_arrays(monkeypatch, a, b, value):
