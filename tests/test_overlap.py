@@ -130,6 +130,16 @@ def test_no_epsilon_lowers_the_iou_of_small_boxes():
     assert iou(np.array([0, 0, 1e-9, 1e-9]), np.array([0, 0, 1e-9, 5e-10])) == 0.5
 
 
+def test_giou_of_two_boxes_that_fill_the_enclosing_box_is_not_above_their_iou():
+    # Rounding lifts 0.1 · 0.1 + 0.2 · 0.1 above 0.3 · 0.1.
+    assert giou((0, 0, 0.1, 0.1), (0.1, 0, 0.3, 0.1)) == 0
+    rng = np.random.default_rng(0)
+    (left, middle, right), height = np.sort(rng.random((3, 1000)), axis=0), rng.random(1000)
+    zero = np.zeros(1000)
+    a, b = (np.stack([x, zero, y, height], -1) for x, y in ((left, middle), (middle, right)))
+    assert giou(a, b).max() <= 0
+
+
 # Shapes and types.
 
 
