@@ -34,7 +34,7 @@ def browser(html: Path) -> Iterator[Browser]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what a reader downloads: each page and its pictures, and what all pages share."""
     reports = terminalreporter.stats.get("passed", []) + terminalreporter.stats.get("failed", [])
-    if not any("test_site.py" in report.nodeid for report in reports):
+    if not HTML.exists() or not any("test_site.py" in report.nodeid for report in reports):
         return
     from test_site import pictures, shared_files
 

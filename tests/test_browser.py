@@ -36,8 +36,10 @@ def test_a_page_loads_without_a_complaint_and_shows_all_it_holds(
             broken: [...document.images].filter(i => !i.naturalWidth).map(i => i.src),
             unset: [...document.querySelectorAll('.math')]
                 .filter(m => !m.querySelector('mjx-container svg')).map(m => m.textContent),
-            bad: [...document.querySelectorAll('[data-mjx-error], [data-mml-node=merror]')]
-                .map(m => m.closest('mjx-container').outerHTML.slice(0, 500)),
+            // A formula that MathJax cannot read, or a macro that it does not know, set in red.
+            bad: [...document.querySelectorAll(
+                '[data-mjx-error], [data-mml-node=merror], [data-mml-node=mtext][fill=red]')]
+                .map(m => m.closest('.math').outerHTML.slice(0, 300)),
             sideways: document.scrollingElement.scrollWidth - innerWidth,
         })"""
     )
