@@ -310,6 +310,13 @@ def test_only_pairs_with_a_hostile_box_are_left_to_the_definitions(counted, meas
     )
 
 
+@pytest.mark.parametrize("measure", MEASURES)
+def test_no_pair_of_small_integers_is_left_to_the_definitions(counted, measure):
+    pairs = counted(measure)
+    pairwise(GRID, GRID, measure)
+    assert pairs == []
+
+
 def test_a_hostile_box_in_a_broadcast_is_the_only_one_left_to_the_definition(counted):
     pairs = counted("iou")
     a = np.array([[[0, 0, 2.0, 2]], [[0, 0, 1e200, 1e200]]])
