@@ -31,7 +31,8 @@ chapters: $(BIN)/.installed  ## bring edits of text/*.md into the chapters, and 
 	$(BIN)/jupytext --quiet --sync $(CHAPTERS)
 
 peers: $(BIN)/.installed  ## install the libraries that the differential tests compare with
-	$(BIN)/pip install -q -c requirements.txt -e '.[peers]'
+	grep -v '^-e' requirements.txt > .venv/constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -c .venv/constraints.txt -e '.[peers]'
 
 links: $(BIN)/.installed _build/.jupyter_cache  ## ask every link to the outside whether it still works
 	$(BIN)/jupyter-book build . --all --builder linkcheck

@@ -228,8 +228,9 @@ def giou(a: Iterable[Any], b: Iterable[Any], *, fmt: str = "xyxy") -> Fraction:
     >>> giou((0, 0, 1, 1), (2, 0, 3, 1))
     Fraction(-1, 3)
     """
-    hull = _area(_hull(corners(a, fmt), corners(b, fmt)))
-    return iou(a, b, fmt=fmt) - ratio(hull - union(a, b, fmt=fmt), hull)
+    first, second = corners(a, fmt), corners(b, fmt)
+    hull = _area(_hull(first, second))
+    return iou(first, second) - ratio(hull - union(first, second), hull)
 
 
 def diou(a: Iterable[Any], b: Iterable[Any], *, fmt: str = "xyxy") -> Fraction:
@@ -244,7 +245,7 @@ def diou(a: Iterable[Any], b: Iterable[Any], *, fmt: str = "xyxy") -> Fraction:
     dx = (second[0] + second[2] - first[0] - first[2]) / 2
     dy = (second[1] + second[3] - first[1] - first[3]) / 2
     width, height = _sides(_hull(first, second))
-    return iou(a, b, fmt=fmt) - ratio(dx**2 + dy**2, width**2 + height**2)
+    return iou(first, second) - ratio(dx**2 + dy**2, width**2 + height**2)
 
 
 def ciou(a: Iterable[Any], b: Iterable[Any], *, fmt: str = "xyxy") -> float:
@@ -266,13 +267,14 @@ def ciou(a: Iterable[Any], b: Iterable[Any], *, fmt: str = "xyxy") -> float:
     >>> ciou((0, 0, 2, 4), (0, 0, 2, 4))
     1.0
     """
-    (w_a, h_a), (w_b, h_b) = (_direction(corners(box, fmt)) for box in (a, b))
+    first, second = corners(a, fmt), corners(b, fmt)
+    (w_a, h_a), (w_b, h_b) = _direction(first), _direction(second)
     opposite, adjacent = w_b * h_a - w_a * h_b, h_a * h_b + w_a * w_b
     longer = max(abs(opposite), adjacent)
     angle = atan2(opposite / longer, adjacent / longer)
     v = Fraction(4 / pi**2 * angle**2)
-    alpha = ratio(v, (1 - iou(a, b, fmt=fmt)) + v)
-    return float(diou(a, b, fmt=fmt) - alpha * v)
+    alpha = ratio(v, (1 - iou(first, second)) + v)
+    return float(diou(first, second) - alpha * v)
 
 
 def _direction(box: Corners) -> tuple[Fraction, Fraction]:

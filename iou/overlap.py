@@ -59,9 +59,7 @@ def _diou(a: Boxes, b: Boxes) -> FloatArray:
     dx, dy = ((b.lo - a.lo) + (b.hi - a.hi)) / 2
     width, height = _hull(a, b)
     diagonal = width**2 + height**2
-    # Rounding may lift the distance above the diagonal.
-    distance = np.minimum(dx**2 + dy**2, diagonal)
-    return _iou(a, b) - _ratio(distance, diagonal)
+    return _iou(a, b) - _ratio(dx**2 + dy**2, diagonal)
 
 
 def _ciou(a: Boxes, b: Boxes) -> FloatArray:
