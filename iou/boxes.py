@@ -22,29 +22,41 @@ _NUMBERS = {int, float}
 _PLAIN = np.frompyfunc(lambda number: getattr(number, "item", lambda: number)(), 1, 1)
 # From 2⁵³ on, a float64 skips integers.
 _FIRST_SKIPPED = 2.0**53
-# How far rounding x + w may move a side, relative to it, before the box is left to `exact`.
-_SIDE_TOLERANCE = 2.0**-26
+# Below it, a float64 loses digits one by one.
+SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
 # Results computed at a time: what the kernel's temporaries need then fits the processor's cache.
 _TILE = 2**15
 
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Validated boxes: their corners for the fast path, what was given for the exact one.
+    """Validated boxes: columns for the fast path, what was given for the exact one.
+
+    The corners of a box in the format ``xywh`` or ``cxcywh`` are sums, which float64 may have to
+    round. Rounded corners tell where a box lies; what is measured starts from the `anchor`, the
+    point that was given, and from how far the box reaches before and after it.
 
     Attributes
     ----------
-    corners : ndarray of float64, shape (4, ...)
-        ``x_min, y_min, x_max, y_max`` as contiguous rows; NaN in a box that float64 cannot carry.
+    columns : ndarray of float64, shape (6, ...) or (12, ...)
+        ``x_min, y_min, x_max, y_max``, the area, the aspect angle, and for the two formats above
+        the anchor and both reaches, in x and y. Each is contiguous, and NaN in a box that float64
+        cannot carry.
     given : ndarray, shape (..., 4)
         The numbers as they came in.
     fmt : str
         What they mean.
+    all_carried : bool
+        Whether no box is NaN.
+    rounded : bool
+        Whether corners may be rounded.
     """
 
-    corners: FloatArray
+    columns: FloatArray
     given: NDArray[Any]
     fmt: str
+    all_carried: bool
+    rounded: bool
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -54,27 +66,60 @@ class Boxes:
     @property
     def lo(self) -> FloatArray:
         """``x_min, y_min``, shape (2, ...)."""
-        return self.corners[:2]
+        return self.columns[:2]
 
     @property
     def hi(self) -> FloatArray:
         """``x_max, y_max``, shape (2, ...)."""
-        return self.corners[2:]
+        return self.columns[2:4]
+
+    @property
+    def area(self) -> FloatArray:
+        """Width times height, shape (...)."""
+        return np.asarray(self.columns[4])
+
+    @property
+    def angle(self) -> FloatArray:
+        """``atan2(width, height)``, shape (...); NaN unless `read` was asked for it."""
+        return np.asarray(self.columns[5])
+
+    @property
+    def anchor(self) -> FloatArray:
+        """The point that was given, shape (2, ...)."""
+        return self.columns[6:8]
+
+    @property
+    def before(self) -> FloatArray:
+        """How far the box reaches to the left and up from its anchor, shape (2, ...)."""
+        return self.columns[8:10]
+
+    @property
+    def after(self) -> FloatArray:
+        """How far the box reaches to the right and down from its anchor, shape (2, ...)."""
+        return self.columns[10:12]
+
+    @property
+    def sides(self) -> FloatArray:
+        """Width and height, shape (2, ...)."""
+        return self.before + self.after
 
     @property
     def carried(self) -> bool:
         """Whether float64 carries every one of the boxes."""
-        return not np.isnan(self.corners[0]).any()
+        return self.all_carried or not np.isnan(self.area).any()
 
     def __getitem__(self, index: tuple[slice | None, ...]) -> "Boxes":
-        return Boxes(self.corners[:, *index], self.given[index], self.fmt)
+        columns, given = self.columns[:, *index], self.given[index]
+        return Boxes(columns, given, self.fmt, self.all_carried, self.rounded)
 
     def part(self, axis: int, part: slice) -> "Boxes":
         """Cut along an axis; one of length 1 broadcasts and stays."""
         return self if self.shape[axis] == 1 else self[(slice(None),) * axis + (part,)]
 
 
-def read(boxes: ArrayLike, fmt: str = "xyxy", name: str = "boxes") -> Boxes:
+def read(
+    boxes: ArrayLike, fmt: str = "xyxy", name: str = "boxes", *, with_angles: bool = False
+) -> Boxes:
     """Validate boxes and bring them into corner form.
 
     Parameters
@@ -85,6 +130,8 @@ def read(boxes: ArrayLike, fmt: str = "xyxy", name: str = "boxes") -> Boxes:
         What the four numbers mean.
     name : str
         What error messages call the argument.
+    with_angles : bool
+        Whether to compute the aspect angles as well.
 
     Returns
     -------
@@ -100,11 +147,13 @@ def read(boxes: ArrayLike, fmt: str = "xyxy", name: str = "boxes") -> Boxes:
 
     Examples
     --------
-    >>> read([[0, 0, 2, 1], [4, 4, 1, 1]], "xywh").corners
-    array([[0., 4.],
-           [0., 4.],
-           [2., 5.],
-           [1., 5.]])
+    >>> boxes = read([[0, 0, 2, 1], [4, 4, 1, 1]], "xywh")
+    >>> boxes.lo, boxes.hi
+    (array([[0., 4.],
+           [0., 4.]]), array([[2., 5.],
+           [1., 5.]]))
+    >>> boxes.area
+    array([2., 1.])
     >>> read([[0, 0, 2, 1], [5, 0, 1, 2]], name="a")
     Traceback (most recent call last):
         ...
@@ -117,7 +166,8 @@ def read(boxes: ArrayLike, fmt: str = "xyxy", name: str = "boxes") -> Boxes:
     if given.ndim == 0 or given.shape[-1] != 4:
         raise ValueError(f"{name}: the last axis must be 4, the shape is {given.shape}")
     _reject_bad_rows(given, fmt, name)
-    return Boxes(_corners(given, fmt), given, fmt)
+    columns, rounded = _columns(given, fmt, with_angles)
+    return Boxes(columns, given, fmt, not np.isnan(columns[4]).any(), rounded)
 
 
 def area(boxes: ArrayLike, *, fmt: str = "xyxy") -> float | FloatArray:
@@ -161,7 +211,7 @@ def area(boxes: ArrayLike, *, fmt: str = "xyxy") -> float | FloatArray:
     >>> area((0, 0, 1e200, 1e200))
     inf
     """
-    return evaluate(AREA, read(boxes, fmt))
+    return evaluate(_AREA, read(boxes, fmt))
 
 
 def convert(boxes: ArrayLike, *, fmt: str = "xyxy", to: str = "xyxy") -> FloatArray:
@@ -203,7 +253,7 @@ def convert(boxes: ArrayLike, *, fmt: str = "xyxy", to: str = "xyxy") -> FloatAr
     if fmt != to:
         sides = result[..., 2:]
         with np.errstate(all="ignore"):
-            result = np.stack(exact.FROM_CORNERS[to](*source.corners), axis=-1)
+            result = np.stack(exact.FROM_CORNERS[to](*source.lo, *source.hi), axis=-1)
         if "w" in exact.FORMATS[fmt] and "w" in exact.FORMATS[to]:
             result[..., 2:] = sides
     # What float64 does not carry is NaN here, and what overflowed on the way is infinite.
@@ -224,37 +274,49 @@ class Measure:
     Attributes
     ----------
     kernel : callable
-        Takes `Boxes` that broadcast against each other, returns an array.
+        Takes `Boxes` that broadcast against each other and ``out``, the array for the result.
     definition : callable
         Takes as many single boxes and ``fmt``, returns the exact value.
+    with_angles : bool
+        Whether the kernel needs the boxes' aspect angles.
     """
 
     kernel: Callable[..., FloatArray]
     definition: Callable[..., Any]
+    with_angles: bool = False
 
 
 def evaluate(measure: Measure, *operands: Boxes) -> float | FloatArray:
     """Compute a measure over boxes whose shapes broadcast; one value is returned as a float."""
-    out = np.empty(np.broadcast_shapes(*(boxes.shape for boxes in operands)))
+    shape = np.broadcast_shapes(*(boxes.shape for boxes in operands))
+    out = np.empty(shape or 1)
     fill(out, measure, *(boxes[(None,) * (out.ndim - len(boxes.shape))] for boxes in operands))
-    return out if out.ndim else out.item()
+    return out if shape else out.item()
 
 
 def fill(out: FloatArray, measure: Measure, *operands: Boxes) -> None:
-    """Compute a measure into `out`, halving it along its first axis until a part fits the cache.
+    """Compute a measure into `out`; the operands have as many axes, and broadcast.
 
-    The operands have as many axes as `out`; those of length 1 broadcast.
+    The kernel runs with the floating-point exceptions armed. That costs nothing, for the processor
+    keeps those flags anyway, and no overflow or underflow goes unnoticed.
+    """
+    with np.errstate(over="raise", under="raise", invalid="raise", divide="raise"):
+        # NumPy copies operands that broadcast into a buffer, which takes longer than the work
+        # unless the buffer is smaller than a row. Leaving errstate restores its size.
+        np.setbufsize(16)
+        _fill(out, measure, *operands)
 
-    The kernel runs with the floating-point exceptions armed, which costs nothing, for the processor
-    keeps those flags anyway. Where one is raised, or float64 cannot carry a box, the part is halved
-    further, and the single values that are left in the end are computed by their definition.
+
+def _fill(out: FloatArray, measure: Measure, *operands: Boxes) -> None:
+    """Halve the task until it fits the cache; where float64 fails, until a single value is left.
+
+    That one is computed by its definition, so that no value depends on its neighbours.
     """
     if out.size == 0:
         return
     if out.size <= _TILE and all(boxes.carried for boxes in operands):
         try:
-            with np.errstate(over="raise", under="raise", invalid="raise", divide="raise"):
-                out[...] = measure.kernel(*operands)
+            measure.kernel(*operands, out=out)
             return
         except FloatingPointError:
             pass
@@ -266,7 +328,7 @@ def fill(out: FloatArray, measure: Measure, *operands: Boxes) -> None:
     middle = out.shape[axis] // 2
     for part in (slice(None, middle), slice(middle, None)):
         there = (slice(None),) * axis + (part,)
-        fill(out[there], measure, *(boxes.part(axis, part) for boxes in operands))
+        _fill(out[there], measure, *(boxes.part(axis, part) for boxes in operands))
 
 
 def nearest_float(number: Fraction | float) -> float:
@@ -277,12 +339,12 @@ def nearest_float(number: Fraction | float) -> float:
         return float("inf") if number > 0 else float("-inf")
 
 
-def _area(boxes: Boxes) -> FloatArray:
-    width, height = boxes.hi - boxes.lo
-    return np.asarray(width * height)
+def _area(boxes: Boxes, out: FloatArray) -> FloatArray:
+    out[...] = boxes.area
+    return out
 
 
-AREA = Measure(_area, exact.area)
+_AREA = Measure(_area, exact.area)
 
 
 def _as_numbers(boxes: ArrayLike, name: str) -> NDArray[Any]:
@@ -333,18 +395,39 @@ def _describe(name: str, row: tuple[int, ...], given: NDArray[Any]) -> str:
     return f"{name}{place} = ({', '.join(map(str, given[row].tolist()))})"
 
 
-def _corners(given: NDArray[Any], fmt: str) -> FloatArray:
-    columns = np.moveaxis(given, -1, 0)
-    wide = _float64(columns)
-    uncarried = _rounded(columns, wide)
+def _columns(given: NDArray[Any], fmt: str, with_angles: bool) -> tuple[FloatArray, bool]:
+    numbers = np.moveaxis(given, -1, 0)
+    wide = _float64(numbers)
+    has_anchor = "w" in exact.FORMATS[fmt]
+    columns = np.full((12 if has_anchor else 6, *wide.shape[1:]), np.nan)
     with np.errstate(all="ignore"):
-        corners = np.stack(exact.TO_CORNERS[fmt](*wide))
-        if fmt != "xyxy":
-            sides = wide[2:] if "w" in exact.FORMATS[fmt] else wide[2:] - wide[:2] + 1
-            error = np.abs(corners[2:] - corners[:2] - sides)
-            uncarried |= ~(error <= _SIDE_TOLERANCE * sides).all(axis=0)
-    corners[:, uncarried] = np.nan
-    return corners
+        columns[:4] = exact.TO_CORNERS[fmt](*wide)
+        carried = ~_changed(numbers, wide) & np.isfinite(columns[:4]).all(axis=0)
+        if has_anchor:
+            sides = wide[2:]
+            columns[6:8] = wide[:2]
+            columns[8:10] = 0 if fmt == "xywh" else sides / 2
+            columns[10:12] = sides - columns[8:10]
+            carried &= (columns[8:10] + columns[10:12] == sides).all(axis=0)
+        else:
+            sides = columns[2:4] - columns[:2]
+        if fmt == "xyxy_inclusive":
+            last, end = wide[2:], columns[2:4]
+            carried &= ((end - 1 == last) & (end - last == 1)).all(axis=0)
+        columns[4] = sides[0] * sides[1]
+        carried &= _is_normal(columns[4], np.all(sides > 0, axis=0))
+        if with_angles:
+            columns[5] = np.arctan2(*sides)
+            carried &= _is_normal(columns[5], sides[0] > 0)
+        # Of halves within this range every sum is exact.
+        halves = (np.abs(wide) < 2.0**50) & (np.rint(2 * wide) == 2 * wide)
+    columns[:, ~carried] = np.nan
+    return columns, has_anchor and not halves.all()
+
+
+def _is_normal(numbers: FloatArray, positive: NDArray[np.bool_] | np.bool_) -> NDArray[np.bool_]:
+    """Tell which numbers have neither overflowed nor, where they are positive, lost digits."""
+    return np.asarray((numbers < np.inf) & ~(positive & (numbers < SMALLEST_NORMAL)))
 
 
 def _float64(numbers: NDArray[Any]) -> FloatArray:
@@ -355,7 +438,7 @@ def _float64(numbers: NDArray[Any]) -> FloatArray:
         return np.array(numbers, dtype=np.float64, order="C")
 
 
-def _rounded(columns: NDArray[Any], wide: FloatArray) -> NDArray[np.bool_]:
+def _changed(columns: NDArray[Any], wide: FloatArray) -> NDArray[np.bool_]:
     """Tell which boxes have a number that became another one as a float64."""
     if columns.dtype.itemsize < 8 or (columns.dtype.kind, columns.dtype.itemsize) == ("f", 8):
         return np.zeros(wide.shape[1:], dtype=bool)

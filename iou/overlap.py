@@ -5,68 +5,140 @@ A kernel takes :class:`~iou.boxes.Boxes` that broadcast against each other, so t
 serve one pair, rows of pairs, and the table of all pairs.
 """
 
+import itertools
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import exact
-from .boxes import AREA, Boxes, FloatArray, Measure, evaluate, fill, read
+from .boxes import SMALLEST_NORMAL, Boxes, FloatArray, Measure, evaluate, fill, read
 
 # The smallest positive float64: a denominator raised to it turns 0/0 into 0/tiny, which is 0, and
 # changes no other quotient.
 _TINY = np.nextafter(0.0, 1.0)
-_SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
 # Unions from here on are not for plain arithmetic: floats overflow, ints stop fitting a float64.
 _LIMITS = {float: float("inf"), int: 2**52}
 
 
-def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """Divide, with 0/0 defined to be 0."""
-    return part / np.maximum(whole, _TINY)
+def _ratio(part: FloatArray, whole: FloatArray, out: FloatArray | None = None) -> FloatArray:
+    """Divide, with 0/0 defined to be 0; `whole` is used up."""
+    np.maximum(whole, _TINY, out=whole)
+    quotient: FloatArray = np.divide(part, whole, out=out)
+    return quotient
 
 
-def _intersection(a: Boxes, b: Boxes) -> FloatArray:
-    # Moving both ends of b into a leaves the overlap. It is min − max where the two meet, and 0 by
-    # itself where they are apart, so nothing is left to clamp.
-    width, height = np.clip(b.hi, a.lo, a.hi) - np.clip(b.lo, a.lo, a.hi)
-    return np.asarray(width * height)
-
-
-def _union(a: Boxes, b: Boxes) -> FloatArray:
-    return AREA.kernel(a) + AREA.kernel(b) - _intersection(a, b)
-
-
-def _iou(a: Boxes, b: Boxes) -> FloatArray:
-    shared = _intersection(a, b)
-    return _ratio(shared, AREA.kernel(a) + AREA.kernel(b) - shared)
+def _overlap(a: Boxes, b: Boxes) -> FloatArray:
+    """Width and height of the intersection, shape (2, ...)."""
+    if a.rounded or b.rounded:
+        sides = np.minimum(_reach(a, b), _reach(b, a))
+        np.clip(sides, 0, a.sides, out=sides)
+        return np.clip(sides, 0, b.sides, out=sides)
+    # Moving both ends of b into a leaves the overlap. It is min − max where the two meet, and 0
+    # by itself where they are apart, so nothing is left to clamp.
+    sides = np.clip(b.hi, a.lo, a.hi)
+    sides -= np.clip(b.lo, a.lo, a.hi)
+    return sides
 
 
 def _hull(a: Boxes, b: Boxes) -> FloatArray:
-    """Sides of the smallest box that encloses both."""
-    return np.asarray(np.maximum(a.hi, b.hi) - np.minimum(a.lo, b.lo))
+    """Width and height of the smallest box that encloses both, shape (2, ...)."""
+    if a.rounded or b.rounded:
+        sides = np.maximum(_reach(a, b), _reach(b, a))
+        np.maximum(sides, a.sides, out=sides)
+        return np.maximum(sides, b.sides, out=sides)
+    # np.maximum and np.minimum say the same; clip is several times faster where b broadcasts.
+    sides = np.clip(b.hi, a.hi, np.inf)
+    sides -= np.clip(b.lo, -np.inf, a.lo)
+    return sides
 
 
-def _giou(a: Boxes, b: Boxes) -> FloatArray:
+def _between(a: Boxes, b: Boxes) -> FloatArray:
+    """From the centre of a to the centre of b, in x and y, shape (2, ...)."""
+    if a.rounded or b.rounded:
+        twice = _reach(b, a) - _reach(a, b)
+    else:
+        twice = b.lo - a.lo
+        twice += b.hi - a.hi
+    twice /= 2
+    return twice
+
+
+def _reach(a: Boxes, b: Boxes) -> FloatArray:
+    """How far a reaches beyond the start of b, ``a.hi - b.lo``, without rounding the two first."""
+    apart, apart_error = _two_sum(b.anchor, -a.anchor)
+    together, together_error = _two_sum(a.after, b.before)
+    together -= apart
+    together += together_error - apart_error
+    return together
+
+
+def _two_sum(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Add two numbers, and give the rounding error as well (Knuth's TwoSum)."""
+    total = x + y
+    of_y = total - x
+    return total, (x - (total - of_y)) + (y - of_y)
+
+
+def _intersection(a: Boxes, b: Boxes, out: FloatArray | None = None) -> FloatArray:
+    width, height = _overlap(a, b)
+    shared: FloatArray = np.multiply(width, height, out=out)
+    return shared
+
+
+def _union(
+    a: Boxes, b: Boxes, out: FloatArray | None = None, *, shared: FloatArray | None = None
+) -> FloatArray:
+    union: FloatArray = np.add(a.area, b.area, out=out)
+    np.subtract(union, _intersection(a, b) if shared is None else shared, out=union)
+    return union
+
+
+def _iou(a: Boxes, b: Boxes, out: FloatArray | None = None) -> FloatArray:
+    shared = _intersection(a, b)
+    return _ratio(shared, _union(a, b, shared=shared), out)
+
+
+def _giou(a: Boxes, b: Boxes, out: FloatArray | None = None) -> FloatArray:
+    shared = _intersection(a, b)
+    union = _union(a, b, shared=shared)
     width, height = _hull(a, b)
     hull = width * height
+    wasted = hull - union
     # Rounding may lift the union above the hull that contains it.
-    wasted = np.maximum(hull - _union(a, b), 0)
-    return _iou(a, b) - _ratio(wasted, hull)
+    np.maximum(wasted, 0, out=wasted)
+    giou = _ratio(shared, union, out)
+    giou -= _ratio(wasted, hull)
+    return giou
 
 
-def _diou(a: Boxes, b: Boxes) -> FloatArray:
-    dx, dy = ((b.lo - a.lo) + (b.hi - a.hi)) / 2
-    width, height = _hull(a, b)
-    diagonal = width**2 + height**2
-    return _iou(a, b) - _ratio(dx**2 + dy**2, diagonal)
+def _distance(a: Boxes, b: Boxes) -> FloatArray:
+    """Squared distance of the centres, relative to the diagonal of the enclosing box."""
+    between = _between(a, b)
+    between *= between
+    diagonal = _hull(a, b)
+    diagonal *= diagonal
+    return _ratio(between[0] + between[1], diagonal[0] + diagonal[1])
 
 
-def _ciou(a: Boxes, b: Boxes) -> FloatArray:
-    angle_a, angle_b = (np.arctan2(*(boxes.hi - boxes.lo)) for boxes in (a, b))
-    v = ((angle_b - angle_a) / (np.pi / 2)) ** 2
-    alpha = _ratio(v, (1 - _iou(a, b)) + v)
-    return np.asarray(_diou(a, b) - alpha * v)
+def _diou(a: Boxes, b: Boxes, out: FloatArray | None = None) -> FloatArray:
+    diou = _iou(a, b, out)
+    diou -= _distance(a, b)
+    return diou
+
+
+def _ciou(a: Boxes, b: Boxes, out: FloatArray | None = None) -> FloatArray:
+    v = b.angle - a.angle
+    v /= np.pi / 2
+    v *= v
+    iou = _iou(a, b, out)
+    alpha = _ratio(v, (1 - iou) + v)
+    alpha *= v
+    ciou = iou
+    ciou -= _distance(a, b)
+    ciou -= alpha
+    return ciou
 
 
 MEASURES = {
@@ -75,12 +147,14 @@ MEASURES = {
     "iou": Measure(_iou, exact.iou),
     "giou": Measure(_giou, exact.giou),
     "diou": Measure(_diou, exact.diou),
-    "ciou": Measure(_ciou, exact.ciou),
+    "ciou": Measure(_ciou, exact.ciou, with_angles=True),
 }
 
 
-def _broadcast(measure: str, a: ArrayLike, b: ArrayLike, fmt: str) -> float | FloatArray:
-    first, second = read(a, fmt, "a"), read(b, fmt, "b")
+def _broadcast(name: str, a: ArrayLike, b: ArrayLike, fmt: str) -> float | FloatArray:
+    measure = MEASURES[name]
+    first = read(a, fmt, "a", with_angles=measure.with_angles)
+    second = read(b, fmt, "b", with_angles=measure.with_angles)
     try:
         np.broadcast_shapes(first.shape, second.shape)
     except ValueError:
@@ -88,7 +162,7 @@ def _broadcast(measure: str, a: ArrayLike, b: ArrayLike, fmt: str) -> float | Fl
             f"a and b do not broadcast: their shapes are {first.given.shape} and "
             f"{second.given.shape}; for the table of all pairs use pairwise(a, b)"
         ) from None
-    return evaluate(MEASURES[measure], first, second)
+    return evaluate(measure, first, second)
 
 
 def intersection(a: ArrayLike, b: ArrayLike, *, fmt: str = "xyxy") -> float | FloatArray:
@@ -143,8 +217,7 @@ def iou(a: ArrayLike, b: ArrayLike, *, fmt: str = "xyxy") -> float | FloatArray:
         Boxes of any integer or floating dtype, in any shapes that broadcast: one pair, row by row,
         one against many. For the table of all pairs see :func:`pairwise`. ``[]`` is no boxes.
     fmt : {"xyxy", "xywh", "cxcywh", "xyxy_inclusive"}, default "xyxy"
-        What the four numbers of both mean; see :mod:`iou.exact`. Where a format is not ``xyxy``,
-        the corners are first rounded to float64, as :func:`convert` does.
+        What the four numbers of both mean; see :mod:`iou.exact`.
 
     Returns
     -------
@@ -236,7 +309,7 @@ def _iou_of_one_pair(a: Any, b: Any) -> float | None:
     if union < _LIMITS[number]:
         if not meet:
             return 0.0
-        if shared >= _SMALLEST_NORMAL and (value := shared / union) >= _SMALLEST_NORMAL:
+        if shared >= SMALLEST_NORMAL and (value := shared / union) >= SMALLEST_NORMAL:
             return value  # type: ignore[no-any-return]
     return None
 
@@ -326,7 +399,15 @@ def ciou(a: ArrayLike, b: ArrayLike, *, fmt: str = "xyxy") -> float | FloatArray
     return _broadcast("ciou", a, b, fmt)
 
 
-def pairwise(a: ArrayLike, b: ArrayLike, measure: str = "iou", *, fmt: str = "xyxy") -> FloatArray:
+def pairwise(
+    a: ArrayLike,
+    b: ArrayLike,
+    measure: str = "iou",
+    *,
+    fmt: str = "xyxy",
+    out: FloatArray | None = None,
+    workers: int = 1,
+) -> FloatArray:
     """Measure every box of one set against every box of another.
 
     Parameters
@@ -338,18 +419,24 @@ def pairwise(a: ArrayLike, b: ArrayLike, measure: str = "iou", *, fmt: str = "xy
         What to compute.
     fmt : {"xyxy", "xywh", "cxcywh", "xyxy_inclusive"}, default "xyxy"
         What the four numbers of both mean; see :mod:`iou.exact`.
+    out : ndarray of float64, shape (N, M), optional
+        Where to put the result. A large new array costs as much time as the arithmetic, so
+        whoever needs many tables had better use one again. It must not overlap `a` or `b`.
+    workers : int, default 1
+        How many threads share the work. It pays from about a million pairs on.
 
     Returns
     -------
     ndarray of float64, shape (N, M)
-        Row i, column j belongs to ``a[i]`` and ``b[j]``.
+        Row i, column j belongs to ``a[i]`` and ``b[j]``; `out` if it was given.
 
     Raises
     ------
     ValueError
-        If `a` or `b` is not a table of boxes, if `measure` is unknown, and as :func:`iou` does.
+        If `a` or `b` is not a table of boxes, if `measure` is unknown, if `out` does not fit, if
+        `workers` is less than 1, and as :func:`iou` does.
     TypeError
-        As :func:`iou` does.
+        As :func:`iou` does, and if `out` is no array of float64.
 
     Notes
     -----
@@ -367,10 +454,38 @@ def pairwise(a: ArrayLike, b: ArrayLike, measure: str = "iou", *, fmt: str = "xy
     if measure not in MEASURES:
         known = ", ".join(map(repr, MEASURES))
         raise ValueError(f"unknown measure {measure!r}; known are {known}")
-    first, second = read(a, fmt, "a"), read(b, fmt, "b")
+    if workers < 1:
+        raise ValueError(f"workers must be at least 1, it is {workers}")
+    chosen = MEASURES[measure]
+    first = read(a, fmt, "a", with_angles=chosen.with_angles)
+    second = read(b, fmt, "b", with_angles=chosen.with_angles)
     for name, boxes in (("a", first), ("b", second)):
         if len(boxes.shape) != 1:
             raise ValueError(f"{name} must have the shape (N, 4), it has {boxes.given.shape}")
-    out = np.empty(first.shape + second.shape)
-    fill(out, MEASURES[measure], first[:, None], second[None, :])
+    shape = first.shape + second.shape
+    if out is None:
+        out = np.empty(shape)
+    elif getattr(out, "dtype", None) != np.float64:
+        raise TypeError("out must be an array of float64")
+    elif out.shape != shape:
+        raise ValueError(f"out must have the shape {shape}, it has {out.shape}")
+    elif np.may_share_memory(out, first.given) or np.may_share_memory(out, second.given):
+        raise ValueError("out must not overlap a or b")
+
+    # The measures are symmetric, so the longer set can take the columns: rows are what the
+    # processor works along.
+    table, rows, columns = (
+        (out, first, second) if len(out) <= 8 * out.shape[1] else (out.T, second, first)
+    )
+    edges = np.linspace(0, len(table), workers + 1, dtype=int)
+    slabs = [slice(*ends) for ends in itertools.pairwise(edges)]
+
+    def fill_slab(slab: slice) -> None:
+        fill(table[slab], chosen, rows[slab, None], columns[None, :])
+
+    if workers == 1:
+        fill_slab(slabs[0])
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(fill_slab, slabs))
     return out
