@@ -5,7 +5,7 @@ Boxes come in as anything NumPy can read, with a last axis of four, in one of th
 of the package takes them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,7 +17,7 @@ from . import exact
 
 FloatArray = NDArray[np.float64]
 
-_NUMBERS = {int, float}
+_NUMBERS = int, float, np.integer, np.floating
 # Python's numbers in the place of NumPy's scalars.
 _PLAIN = np.frompyfunc(lambda number: getattr(number, "item", lambda: number)(), 1, 1)
 # From 2⁵³ on, a float64 skips integers.
@@ -232,7 +232,8 @@ def convert(boxes: ArrayLike, *, fmt: str = "xyxy", to: str = "xyxy") -> FloatAr
     Raises
     ------
     ValueError, TypeError
-        As :func:`iou.iou` does; ValueError also if a result lies beyond the range of float64.
+        As :func:`iou.iou` does; ValueError also if a result lies beyond the range of float64, or
+        if an inclusive box would have to be narrower than one pixel.
 
     Examples
     --------
@@ -264,6 +265,10 @@ def convert(boxes: ArrayLike, *, fmt: str = "xyxy", to: str = "xyxy") -> FloatAr
         if np.isinf(result[row]).any():
             culprit = _describe("boxes", row, source.given)
             raise ValueError(f"{culprit}: beyond the range of float64")
+    if to == "xyxy_inclusive":
+        for index in np.argwhere((result[..., 2:] < result[..., :2]).any(axis=-1)):
+            culprit = _describe("boxes", tuple(map(int, index)), source.given)
+            raise ValueError(f"{culprit}: narrower than one pixel")
     return result
 
 
@@ -324,7 +329,10 @@ def _fill(out: FloatArray, measure: Measure, *operands: Boxes) -> None:
         rows = (boxes.given.reshape(4).tolist() for boxes in operands)
         out[...] = nearest_float(measure.definition(*rows, fmt=operands[0].fmt))
         return
-    axis = next(axis for axis, length in enumerate(out.shape) if length > 1)
+    if out.size > _TILE:
+        axis = next(axis for axis, length in enumerate(out.shape) if length > 1)
+    else:
+        axis = int(np.argmax(out.shape))
     middle = out.shape[axis] // 2
     for part in (slice(None, middle), slice(middle, None)):
         there = (slice(None),) * axis + (part,)
@@ -348,46 +356,61 @@ _AREA = Measure(_area, exact.area)
 
 
 def _as_numbers(boxes: ArrayLike, name: str) -> NDArray[Any]:
-    if isinstance(boxes, np.ma.MaskedArray):
+    if not hasattr(boxes, "__array__"):
+        return _from_sequence(boxes, name)
+    array = np.asanyarray(boxes)
+    if isinstance(array, np.ma.MaskedArray):
         raise TypeError(f"{name}: masked arrays are not supported; fill or drop the masked rows")
-    try:
-        array = np.asarray(boxes)
-    except ValueError:
-        raise ValueError(f"{name}: the rows differ in length") from None
-    if isinstance(boxes, list | tuple) and _lost_digits(array):
-        numbers = np.asarray(_PLAIN(np.asarray(boxes, dtype=object)))
-        if all(type(number) in _NUMBERS for number in numbers.flat):
-            return numbers
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{name}: boxes are arrays of integers or floats, not of {array.dtype}")
+    return np.asarray(array)
+
+
+def _from_sequence(boxes: Any, name: str) -> NDArray[Any]:
+    """Read a list: NumPy would take a bool in it for a number, and round large integers."""
+    try:
+        objects = np.asarray(boxes, dtype=object)
+    except ValueError as error:
+        reason = "the rows differ in length" if "inhomogeneous" in str(error) else str(error)
+        raise ValueError(f"{name}: {reason}") from error
+    for kind in set(map(type, objects.flat)):
+        if issubclass(kind, bool) or not issubclass(kind, _NUMBERS):
+            culprits = np.argwhere([type(number) is kind for number in objects.flat])
+            index = np.unravel_index(int(culprits[0, 0]), objects.shape)[:-1]
+            where = _describe(name, tuple(map(int, index)), objects) if objects.ndim else name
+            raise TypeError(f"{where}: boxes are numbers, not {kind.__name__}")
+    if isinstance(boxes, Sequence) and any(isinstance(row, np.ma.MaskedArray) for row in boxes):
+        raise TypeError(f"{name}: masked arrays are not supported; fill or drop the masked rows")
+    array = np.asarray(boxes)
+    if array.dtype == object or (array.dtype == np.float64 and _skips_integers(array)):
+        return np.asarray(_PLAIN(objects))
     return array
 
 
-def _lost_digits(array: NDArray[Any]) -> bool:
-    """Tell whether NumPy may have rounded, or given up on, large integers in a list."""
-    if array.dtype == np.float64:
-        return bool((np.abs(array) >= _FIRST_SKIPPED).any())
-    return array.dtype == object
+def _skips_integers(array: FloatArray) -> bool:
+    """Tell whether NumPy may have rounded large integers to these floats."""
+    return bool((np.abs(array) >= _FIRST_SKIPPED).any())
 
 
 def _reject_bad_rows(given: NDArray[Any], fmt: str, name: str) -> None:
     """Raise for the first bad row. The array test finds it; `exact` has the words for it."""
-    first, second, third, fourth = np.moveaxis(given, -1, 0)
-    if given.dtype == object:
-        suspect = np.ones(given.shape[:-1], dtype=bool)
-    elif "w" in exact.FORMATS[fmt]:
+    # Rounding keeps the order, so numbers that are in order as float64 were in order before.
+    numbers = _float64(given) if given.dtype == object else given
+    first, second, third, fourth = np.moveaxis(numbers, -1, 0)
+    if "w" in exact.FORMATS[fmt]:
         suspect = ~((third >= 0) & (fourth >= 0))
+    elif given.dtype == object:
+        suspect = ~((third > first) & (fourth > second))
     else:
         suspect = ~((third >= first) & (fourth >= second))
-    if given.dtype.kind == "f":
-        suspect |= ~np.isfinite(given).all(axis=-1)
-    if suspect.any():
-        for index in np.argwhere(suspect):
-            row = tuple(map(int, index))
-            try:
-                exact.corners(given[row].tolist(), fmt)
-            except (TypeError, ValueError) as error:
-                raise type(error)(f"{_describe(name, row, given)}: {error}") from None
+    if numbers.dtype.kind == "f":
+        suspect |= ~np.isfinite(numbers).all(axis=-1)
+    for index in np.argwhere(suspect):
+        row = tuple(map(int, index))
+        try:
+            exact.corners(given[row].tolist(), fmt)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{_describe(name, row, given)}: {error}") from None
 
 
 def _describe(name: str, row: tuple[int, ...], given: NDArray[Any]) -> str:
@@ -398,6 +421,7 @@ def _describe(name: str, row: tuple[int, ...], given: NDArray[Any]) -> str:
 def _columns(given: NDArray[Any], fmt: str, with_angles: bool) -> tuple[FloatArray, bool]:
     numbers = np.moveaxis(given, -1, 0)
     wide = _float64(numbers)
+    wide += 0.0  # −0 becomes 0, so that no side and no area is −0.
     has_anchor = "w" in exact.FORMATS[fmt]
     columns = np.full((12 if has_anchor else 6, *wide.shape[1:]), np.nan)
     with np.errstate(all="ignore"):

@@ -6,14 +6,16 @@ serve one pair, rows of pairs, and the table of all pairs.
 """
 
 import itertools
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import exact
-from .boxes import SMALLEST_NORMAL, Boxes, FloatArray, Measure, evaluate, fill, read
+from .boxes import SMALLEST_NORMAL, Boxes, FloatArray, Measure, evaluate, fill, nearest_float, read
 
 # The smallest positive float64: a denominator raised to it turns 0/0 into 0/tiny, which is 0, and
 # changes no other quotient.
@@ -141,13 +143,22 @@ def _ciou(a: Boxes, b: Boxes, out: FloatArray | None = None) -> FloatArray:
     return ciou
 
 
+def _at_most_iou(definition: Callable[..., Fraction | float]) -> Callable[..., float]:
+    """Keep a definition from exceeding, by a rounding, the IoU that the kernel gives."""
+
+    def bounded(a: Any, b: Any, *, fmt: str) -> float:
+        return min(nearest_float(definition(a, b, fmt=fmt)), float(iou(a, b, fmt=fmt)))
+
+    return bounded
+
+
 MEASURES = {
     "intersection": Measure(_intersection, exact.intersection),
     "union": Measure(_union, exact.union),
     "iou": Measure(_iou, exact.iou),
-    "giou": Measure(_giou, exact.giou),
-    "diou": Measure(_diou, exact.diou),
-    "ciou": Measure(_ciou, exact.ciou, with_angles=True),
+    "giou": Measure(_giou, _at_most_iou(exact.giou)),
+    "diou": Measure(_diou, _at_most_iou(exact.diou)),
+    "ciou": Measure(_ciou, _at_most_iou(exact.ciou), with_angles=True),
 }
 
 
@@ -241,7 +252,7 @@ def iou(a: ArrayLike, b: ArrayLike, *, fmt: str = "xyxy") -> float | FloatArray:
     References
     ----------
     .. [1] P. Jaccard, "The distribution of the flora in the alpine zone", New Phytologist 11
-       (1912), 37-50, :doi:`10.1111/j.1469-8137.1912.tb05611.x`
+       (1912), 37-50, https://doi.org/10.1111/j.1469-8137.1912.tb05611.x
 
     Examples
     --------
@@ -451,7 +462,7 @@ def pairwise(
     >>> pairwise([], [[0, 0, 1, 1]]).shape
     (0, 1)
     """
-    if measure not in MEASURES:
+    if measure not in list(MEASURES):
         known = ", ".join(map(repr, MEASURES))
         raise ValueError(f"unknown measure {measure!r}; known are {known}")
     if workers < 1:

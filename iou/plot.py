@@ -164,7 +164,7 @@ def photo(
     """
     pixels = np.asarray(image)
     rows, columns = pixels.shape[:2]
-    x_min, y_min, x_max, y_max = extent or (0, 0, columns, rows)
+    x_min, y_min, x_max, y_max = (0, 0, columns, rows) if extent is None else extent
     # Only what is seen goes into the file.
     left, top = max(0, int(x_min)), max(0, int(y_min))
     right, bottom = min(columns, int(np.ceil(x_max))), min(rows, int(np.ceil(y_max)))
@@ -375,7 +375,7 @@ def dimension(
 
 def number(value: Fraction | float) -> str:
     """Write a number as a reader would: 6, 2.5, 3/13."""
-    value = Fraction(value)
+    value = Fraction(str(value))
     if value.denominator in (1, 2, 4, 5, 10):
         return f"{float(value):g}".replace("-", "−")
     return f"{value.numerator}/{value.denominator}".replace("-", "−")
@@ -504,9 +504,13 @@ def gallery(
     rows = -(-len(predictions) // columns)
     ratio = (extent[3] - extent[1]) / (extent[2] - extent[0])
     with _tight():
-        figure, axes = plt.subplots(rows, columns, figsize=(WIDTH, WIDTH / columns * ratio * rows))
+        figure, axes = plt.subplots(
+            rows, columns, figsize=(WIDTH, WIDTH / columns * ratio * rows), squeeze=False
+        )
     figure.subplots_adjust(0, 0, 1, 1, wspace=0.03, hspace=0.03 / ratio)
-    for ax, (name, prediction) in zip(axes.flat, predictions.items(), strict=True):
+    for ax in axes.flat[len(predictions) :]:
+        ax.set_axis_off()
+    for ax, (name, prediction) in zip(axes.flat, predictions.items(), strict=False):
         photo(image, extent, ax=ax)
         draw_boxes(ax, truth, "truth", linewidth=1.6)
         draw_boxes(ax, prediction, "prediction", linewidth=1.6)

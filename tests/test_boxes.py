@@ -1,7 +1,9 @@
 """What counts as a box: which inputs are read, which are refused and how, areas, conversions."""
 
 import inspect
+import math
 import re
+from collections import UserList, deque
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -363,30 +365,88 @@ def test_rows_of_different_lengths_are_refused():
 @pytest.mark.parametrize(
     ("given", "kind"),
     [
-        ([[True, False, True, True]], "bool"),
         (np.ones((1, 4), dtype=bool), "bool"),
-        ([[0, 0, 1, 1j]], "complex128"),
-        ([["0", "0", "1", "1"]], "<U1"),
-        ([[b"0", b"0", b"1", b"1"]], "|S1"),
-        ([[0, 0, 1, None]], "object"),
-        ([[0, 0, 1, Fraction(1, 2)]], "object"),
-        ([[0, 0, 2**70, Decimal(1)]], "object"),
-        ([[0, 0, 2**70, True]], "object"),
         (np.array([[0, 0, 1, 1]], dtype=object), "object"),
         (np.zeros((1, 4), dtype="M8[s]"), "datetime64[s]"),
         (np.zeros((1, 4), dtype="m8[s]"), "timedelta64[s]"),
         (np.zeros((1, 4), dtype="f8,f8"), "[('f0', '<f8'), ('f1', '<f8')]"),
-        ({0, 1, 2, 3}, "object"),
-        (None, "object"),
-        ("box", "<U3"),
     ],
     ids=str,
-)  # fmt: skip
-def test_what_is_no_array_of_integers_or_floats_is_a_type_error(given, kind):
+)
+def test_an_array_of_something_else_is_a_type_error(given, kind):
     for name, call in all_calls(given):
         message = f"{name}: boxes are arrays of integers or floats, not of {kind}"
         with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
             call()
+
+
+@pytest.mark.parametrize(
+    ("row", "kind"),
+    [
+        ((True, False, True, True), "bool"),
+        ((0.0, 0, True, 1), "bool"),
+        ((0, 0, np.True_, 1), "bool"),
+        ((0, 0, 2**70, True), "bool"),
+        ((0, 0, 1, 1j), "complex"),
+        (("0", "0", "1", "1"), "str"),
+        ((b"0", b"0", b"1", b"1"), "bytes"),
+        ((0, 0, 1, None), "NoneType"),
+        ((0, 0, 1, Fraction(1, 2)), "Fraction"),
+        ((0, 0, 2**70, Decimal(1)), "Decimal"),
+        ((0, 0, np.ma.masked, 1), "MaskedConstant"),
+    ],
+    ids=str,
+)
+def test_a_list_with_something_else_in_it_is_a_type_error_that_names_the_row(row, kind):
+    for name, call in all_calls([(0, 0, 1, 1), row]):
+        with pytest.raises(
+            TypeError, match=rf"^{name}\[1\] = \(.*\): boxes are numbers, not {kind}"
+        ):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"), [({0, 1, 2, 3}, "set"), (None, "NoneType"), ("box", "str")], ids=str
+)
+def test_what_is_no_array_at_all_is_a_type_error(given, kind):
+    for name, call in all_calls(given):
+        with pytest.raises(TypeError, match=f"^{name}: boxes are numbers, not {kind}$"):
+            call()
+
+
+def test_an_object_that_refuses_to_become_an_array_says_why_itself():
+    class OnAnotherDevice:
+        def __array__(self, dtype=None, copy=None):
+            raise ValueError("copy it to the host first")
+
+    for _, call in all_calls(OnAnotherDevice()):
+        with pytest.raises(ValueError, match=r"^copy it to the host first$"):
+            call()
+
+
+def test_masked_rows_in_a_list_are_a_type_error():
+    for name, call in all_calls([np.ma.array([0.0, 0, 5, 5], mask=[0, 0, 1, 1])]):
+        with pytest.raises(TypeError, match=f"^{name}: masked arrays are not supported"):
+            call()
+
+
+@pytest.mark.parametrize("sequence", [UserList, deque, list, tuple])
+def test_large_integers_keep_their_digits_in_every_kind_of_sequence(sequence):
+    assert area(sequence([2**53, 0.0, 2**53 + 1, 1])) == 1
+
+
+def test_a_side_of_negative_zero_is_a_side_of_zero():
+    for box in ((0.0, 0.0, -0.0, 1.0), (-0.0, 0.0, 0.0, 1.0)):
+        assert math.copysign(1, area(box)) == 1
+        other = np.array([-1.0, -1, 1, 1])
+        for value in (iou.iou(other, np.array(box)), iou.iou(np.array(box), other)):
+            assert math.copysign(1, value) == 1
+
+
+@pytest.mark.parametrize("box", [(0, 0, 0.5, 3), (3, 3, 3, 3)])
+def test_a_box_narrower_than_a_pixel_has_no_inclusive_form(box):
+    with pytest.raises(ValueError, match=r"^boxes\[1\] = .*: narrower than one pixel$"):
+        convert([(0, 0, 1, 1), box], to="xyxy_inclusive")
 
 
 @pytest.mark.parametrize("mask", [False, [[False, True, False, False]]], ids=["unmasked", "masked"])

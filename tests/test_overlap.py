@@ -463,3 +463,16 @@ def test_one_pair_is_refused_as_arrays_are(bad, place):
 def test_an_ordinary_pair_does_not_go_through_arrays(monkeypatch, a, b, value):
     monkeypatch.delattr("iou.overlap._broadcast")
     assert iou(a, b) == value
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ((0.0, -0.5, 0.9, 0.5), (1e-160, -0.6, 0.9, 0.6)),
+        ((0.0, 0.0, 1e155, 0.7), (0.0, 0.0, 1e155, 0.6)),
+    ],
+    ids=["a distance that underflows", "a diagonal that overflows"],
+)
+def test_no_variant_exceeds_the_iou_where_only_its_own_terms_need_the_definition(a, b):
+    for measure in (giou, diou, ciou):
+        assert measure(a, b) <= iou(a, b)

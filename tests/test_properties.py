@@ -255,6 +255,8 @@ def test_a_conversion_is_the_exact_one_but_for_rounding(fmt, to, pair):
             box[2:] = np.abs(box[2:])
         corners = exact.corners(box, fmt)
         numbers = exact.FROM_CORNERS[to](*corners)
+        if to == "xyxy_inclusive" and not numbers[2] - numbers[0] > 0 < numbers[3] - numbers[1]:
+            continue
         bound = 4 * ULP * max(map(abs, (*corners, *numbers))) + 2 * SUBNORMAL
         for result, number in zip(convert(box, fmt=fmt, to=to).tolist(), numbers, strict=True):
             assert abs(Fraction(result) - number) <= bound
