@@ -1,7 +1,6 @@
 # Two commands do everything: `make book` and `make test`.
 PYTHON ?= python3
 BIN := .venv/bin
-CHAPTERS := $(wildcard book/*.ipynb)
 SITE := _build/html/book/intro.html
 
 .PHONY: book test serve lint text chapters lock peers links clean
@@ -14,21 +13,18 @@ test: book  ## run every test, on the built book too
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 serve: book  ## show the book at http://localhost:8000/
-	$(BIN)/python -m http.server --bind localhost --directory _build/html 8000
+	$(BIN)/python -u -m http.server --bind localhost --directory _build/html 8000
 
 lint: $(BIN)/.installed  ## check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-text: $(BIN)/.installed  ## write text/*.md, the chapters as text, to be edited in any editor
-	$(BIN)/jupytext --quiet --sync $(CHAPTERS)
+text: $(BIN)/.installed  ## write text/*.md, the chapters as text; with CHAPTERS="union measure" only those
+	$(BIN)/python book/chapters.py text $(CHAPTERS)
 
-chapters: $(BIN)/.installed  ## bring edits of text/*.md into the chapters, and execute those
-	$(BIN)/jupytext --quiet --sync $(CHAPTERS)
-	$(BIN)/ruff format --quiet book
-	$(BIN)/python book/execute.py $(CHAPTERS:text/%.md=book/%.ipynb)
-	$(BIN)/jupytext --quiet --sync $(CHAPTERS)
+chapters: $(BIN)/.installed  ## bring edits of text/*.md into the chapters, format and execute them
+	$(BIN)/python book/chapters.py chapters $(CHAPTERS)
 
 peers: $(BIN)/.installed  ## install the libraries that the differential tests compare with
 	grep -v '^-e' requirements.txt > .venv/constraints.txt
@@ -42,14 +38,14 @@ lock:  ## renew requirements.txt from pyproject.toml
 	    --fork-strategy fewest --no-annotate --custom-compile-command 'make lock' -o requirements.txt
 
 clean:
-	rm -rf .venv _build text
+	rm -rf .venv _build
 
 $(BIN)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
 	touch $@
 
-# A chapter's stored result is no longer good when the module or its data have changed.
-_build/.jupyter_cache: $(wildcard iou/*.py iou/data/*) requirements.txt
+# A chapter's stored result is no longer good when what it imports, reads or draws with has changed.
+_build/.jupyter_cache: $(wildcard iou/*.py iou/*.mplstyle iou/data/*) requirements.txt
 	rm -rf $@
 	mkdir -p $@
