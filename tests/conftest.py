@@ -1,12 +1,29 @@
-"""Fixtures for the tests of the book, and the weights of its pages in the report."""
+"""Fixtures for the tests of the book, and the weights of its pages in the report.
 
+What only the book needs is imported where it is used: the tests of the module run without it.
+"""
+
+from __future__ import annotations
+
+import importlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
-from helpers import CHROMIUM, HTML, PAGES, chromium
-from playwright.sync_api import Browser
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Where nbval is not installed, the options that pyproject.toml gives it mean nothing."""
+    if find_spec("nbval") is None:
+        parser.addoption("--nbval", "--nbval-current-env", action="store_true")
+        parser.addoption("--nbval-cell-timeout")
 
 
 def absent(what: str) -> None:
@@ -17,6 +34,8 @@ def absent(what: str) -> None:
 @pytest.fixture(scope="session")
 def html() -> Path:
     """The folder of the built book."""
+    from helpers import HTML
+
     if not (HTML / "index.html").exists():
         absent("the book is not built: run `make book` first")
     return HTML
@@ -25,19 +44,36 @@ def html() -> Path:
 @pytest.fixture(scope="session")
 def browser(html: Path) -> Iterator[Browser]:
     """One Chromium for all tests."""
+    from helpers import CHROMIUM, chromium
+
     if CHROMIUM is None:
         absent("no Chromium or Chrome is on the PATH")
     with chromium() as started:
         yield started
 
 
+@pytest.fixture(scope="session")
+def peer() -> Callable[[str], ModuleType]:
+    """Import a library to compare with."""
+
+    def find(name: str) -> ModuleType:
+        if find_spec(name.partition(".")[0]) is None:
+            absent(f"{name} is one of the libraries that `make peers` installs")
+        return importlib.import_module(name)
+
+    return find
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what a reader downloads: each page and its pictures, and what all pages share."""
     reports = terminalreporter.stats.get("passed", []) + terminalreporter.stats.get("failed", [])
-    if not HTML.exists() or not any("test_site.py" in report.nodeid for report in reports):
+    if not any("test_site.py" in report.nodeid for report in reports):
         return
+    from helpers import HTML, PAGES
     from test_site import pictures, shared_files
 
+    if not HTML.exists():
+        return
     terminalreporter.section("weight of the pages, kB (page + pictures)")
     for name in PAGES:
         page = HTML / f"{name}.html"

@@ -1,12 +1,17 @@
 """What the tests of the book share: its pages, and a browser that cannot reach the network."""
 
+from __future__ import annotations
+
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Route
 
 ROOT = Path(__file__).parents[1]
 HTML = ROOT / "_build" / "html"
@@ -41,6 +46,8 @@ FLAGS = [
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """Start the system's Chromium, and stop it."""
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser

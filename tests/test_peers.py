@@ -13,11 +13,6 @@ from iou import area, convert, pairwise
 KINDS = ["scattered", "grid", "far", "needles"]
 
 
-def peer(name):
-    reason = f"{name} is one of the libraries that `make peers` installs"
-    return pytest.importorskip(name, reason=reason)
-
-
 def boxes(kind, count, seed):
     """Make boxes of one kind; those on the grid often touch, coincide, or lack area."""
     rng = np.random.default_rng(seed)
@@ -37,7 +32,7 @@ def two_sets(kind, solid=False):
 
 
 @pytest.mark.parametrize("kind", ["scattered", "grid"])
-def test_shapely_finds_the_same_intersections_and_unions_of_polygons(kind):
+def test_shapely_finds_the_same_intersections_and_unions_of_polygons(peer, kind):
     shapely = peer("shapely")
     sets = two_sets(kind)
     a, b = (shapely.box(*side.T) for side in sets)
@@ -47,7 +42,7 @@ def test_shapely_finds_the_same_intersections_and_unions_of_polygons(kind):
 
 
 @pytest.mark.parametrize("kind", ["scattered", "grid"])
-def test_shapely_finds_the_same_iou_giou_and_diou_of_polygons(kind):
+def test_shapely_finds_the_same_iou_giou_and_diou_of_polygons(peer, kind):
     shapely = peer("shapely")
     sets = two_sets(kind, solid=True)
     a, b = (shapely.box(*side.T) for side in sets)
@@ -63,7 +58,7 @@ def test_shapely_finds_the_same_iou_giou_and_diou_of_polygons(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_pycocotools_finds_the_same_iou(kind):
+def test_pycocotools_finds_the_same_iou(peer, kind):
     mask = peer("pycocotools.mask")
     detections, truths = (convert(side, to="xywh") for side in two_sets(kind))
     # None of the truths is a crowd, of which it would take another measure.
@@ -75,7 +70,7 @@ def test_pycocotools_finds_the_same_iou(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("measure", ["iou", "giou"])
-def test_powerboxes_finds_the_same_distances(measure, kind):
+def test_powerboxes_finds_the_same_distances(peer, measure, kind):
     powerboxes = peer("powerboxes")
     a, b = two_sets(kind, solid=True)
     expected = getattr(powerboxes, f"{measure}_distance")(a, b)
@@ -85,7 +80,7 @@ def test_powerboxes_finds_the_same_distances(measure, kind):
 @pytest.mark.parametrize(
     "dtype", ["float32", "int16", "int32", "int64", "uint16", "uint32", "uint64"]
 )
-def test_powerboxes_finds_the_same_measures_of_its_other_types(dtype):
+def test_powerboxes_finds_the_same_measures_of_its_other_types(peer, dtype):
     powerboxes = peer("powerboxes")
     a, b = (side.astype(dtype) for side in two_sets("grid", solid=True))
     np.testing.assert_array_equal(area(a), powerboxes.boxes_areas(a))
@@ -95,7 +90,7 @@ def test_powerboxes_finds_the_same_measures_of_its_other_types(dtype):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("fmt", ["xyxy", "xywh", "cxcywh"])
 @pytest.mark.parametrize("to", ["xyxy", "xywh", "cxcywh"])
-def test_powerboxes_converts_to_the_same_numbers(to, fmt, kind):
+def test_powerboxes_converts_to_the_same_numbers(peer, to, fmt, kind):
     powerboxes = peer("powerboxes")
     given = convert(boxes(kind, 60, seed=1), to=fmt)
     result = convert(given, fmt=fmt, to=to)
