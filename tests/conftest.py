@@ -72,7 +72,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     from helpers import HTML, PAGES
     from test_site import pictures, shared_files
 
-    if not HTML.exists():
+    if not all((HTML / f"{name}.html").exists() for name in PAGES):
         return
     terminalreporter.section("weight of the pages, kB (page + pictures)")
     for name in PAGES:

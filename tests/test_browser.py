@@ -62,15 +62,11 @@ def test_what_is_folded_opens_on_click(phone: Page, name: str) -> None:
         expect(content).to_be_visible()
 
 
-def test_search_works_from_disk(browser: Browser) -> None:
-    with reader(browser, "light", 375) as (page, wrong):
-        open_page(page, "search", "?q=union")
-        results = page.locator("#search-results li a")
-        expect(results.first).to_be_visible()
-        results.first.click()
-        page.wait_for_load_state()
-        assert page.url.startswith((HTML / "book").as_uri())
-        assert "union" in page.locator("article").inner_text().lower()
-        # It wants to quote from the pages it found as well; no browser lets it, from disk.
-        refused = ("file:", "fetch", "ERR_FAILED")
-        assert [w for w in wrong if not any(word in w for word in refused)] == []
+def test_search_works_from_disk(phone: Page) -> None:
+    open_page(phone, "search", "?q=union")
+    results = phone.locator("#search-results li a")
+    expect(results.first).to_be_visible()
+    results.first.click()
+    phone.wait_for_load_state()
+    assert phone.url.startswith((HTML / "book").as_uri())
+    assert "union" in phone.locator("article").inner_text().lower()

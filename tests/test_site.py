@@ -11,7 +11,6 @@ from bs4 import BeautifulSoup, Tag
 from helpers import HTML, PAGES, ROOT
 
 EVERY_FILE = [*PAGES, "genindex", "search", "index"]
-OWN_SCRIPTS = sorted(p for p in (ROOT / "book/_static").glob("*.js") if "mathjax" not in p.name)
 
 # What a browser fetches by itself. A link that the reader has to follow is not among it.
 LOADED = {
@@ -108,13 +107,6 @@ def test_style_sheets_load_nothing_from_elsewhere(html: Path) -> None:
 def test_scripts_in_the_page_name_no_address(soup: BeautifulSoup) -> None:
     for script in soup("script"):
         assert ADDRESS.findall(script.get_text()) == []
-
-
-def test_the_books_own_scripts_fetch_nothing() -> None:
-    for script in OWN_SCRIPTS:
-        code = script.read_text()
-        assert ADDRESS.findall(code) == []
-        assert re.findall(r"\b(?:fetch|XMLHttpRequest|WebSocket|EventSource|import)\b", code) == []
 
 
 # Everything is there
