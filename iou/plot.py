@@ -61,7 +61,7 @@ LOOKS: dict[Role, Look] = {
     "plain": Look(INK, width=1.6),
 }
 BLUE, VERMILION, PURPLE = (LOOKS[r].color for r in ("truth", "prediction", "intersection"))
-GREEN, ORANGE, SKY = "#009E73", "#E69F00", "#56B4E9"
+SKY = "#56B4E9"
 
 WIDTH = 5.0
 
