@@ -5,7 +5,9 @@ Boxes come in as anything NumPy can read, with a last axis of four, in one of th
 of the package takes them.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -279,7 +281,8 @@ class Measure:
     Attributes
     ----------
     kernel : callable
-        Takes `Boxes` that broadcast against each other and ``out``, the array for the result.
+        Takes `Boxes` that broadcast against each other, a `Scratch` for what it needs on the way,
+        and ``out``, the array for the result.
     definition : callable
         Takes as many single boxes and ``fmt``, returns the exact value.
     with_angles : bool
@@ -289,6 +292,36 @@ class Measure:
     kernel: Callable[..., FloatArray]
     definition: Callable[..., Any]
     with_angles: bool = False
+
+
+class Scratch:
+    """Room for the intermediate results of a tile, which the next tile uses again.
+
+    Without it every step would take fresh memory, and that costs more than the arithmetic.
+    """
+
+    def __init__(self) -> None:
+        self._block = np.empty(16 * _TILE)
+        self._used = 0
+        self._shape: tuple[int, ...] = ()
+
+    def start(self, shape: tuple[int, ...]) -> None:
+        """Begin a tile, whose results have this shape."""
+        self._shape, self._used = shape, 0
+
+    def new(self, *axes: int) -> FloatArray:
+        """Hand out an array of the tile's shape, or of several such."""
+        shape = (*axes, *self._shape)
+        size = math.prod(shape)
+        start, self._used = self._used, self._used + size
+        return self._block[start : self._used].reshape(shape)
+
+    @contextmanager
+    def lend(self, *axes: int) -> Iterator[FloatArray]:
+        """Hand out such an array for a while."""
+        used = self._used
+        yield self.new(*axes)
+        self._used = used
 
 
 def evaluate(measure: Measure, *operands: Boxes) -> float | FloatArray:
@@ -309,10 +342,10 @@ def fill(out: FloatArray, measure: Measure, *operands: Boxes) -> None:
         # NumPy copies operands that broadcast into a buffer, which takes longer than the work
         # unless the buffer is smaller than a row. Leaving errstate restores its size.
         np.setbufsize(16)
-        _fill(out, measure, *operands)
+        _fill(out, Scratch(), measure, *operands)
 
 
-def _fill(out: FloatArray, measure: Measure, *operands: Boxes) -> None:
+def _fill(out: FloatArray, scratch: Scratch, measure: Measure, *operands: Boxes) -> None:
     """Halve the task until it fits the cache; where float64 fails, until a single value is left.
 
     That one is computed by its definition, so that no value depends on its neighbours.
@@ -321,7 +354,8 @@ def _fill(out: FloatArray, measure: Measure, *operands: Boxes) -> None:
         return
     if out.size <= _TILE and all(boxes.carried for boxes in operands):
         try:
-            measure.kernel(*operands, out=out)
+            scratch.start(out.shape)
+            measure.kernel(*operands, scratch, out)
             return
         except FloatingPointError:
             pass
@@ -336,7 +370,7 @@ def _fill(out: FloatArray, measure: Measure, *operands: Boxes) -> None:
     middle = out.shape[axis] // 2
     for part in (slice(None, middle), slice(middle, None)):
         there = (slice(None),) * axis + (part,)
-        _fill(out[there], measure, *(boxes.part(axis, part) for boxes in operands))
+        _fill(out[there], scratch, measure, *(boxes.part(axis, part) for boxes in operands))
 
 
 def nearest_float(number: Fraction | float) -> float:
@@ -347,7 +381,7 @@ def nearest_float(number: Fraction | float) -> float:
         return float("inf") if number > 0 else float("-inf")
 
 
-def _area(boxes: Boxes, out: FloatArray) -> FloatArray:
+def _area(boxes: Boxes, _: Scratch, out: FloatArray) -> FloatArray:
     out[...] = boxes.area
     return out
 
@@ -368,12 +402,10 @@ def _as_numbers(boxes: ArrayLike, name: str) -> NDArray[Any]:
 
 def _from_sequence(boxes: Any, name: str) -> NDArray[Any]:
     """Read a list: NumPy would take a bool in it for a number, and round large integers."""
-    try:
-        objects = np.asarray(boxes, dtype=object)
-    except ValueError as error:
-        reason = "the rows differ in length" if "inhomogeneous" in str(error) else str(error)
-        raise ValueError(f"{name}: {reason}") from error
+    objects = np.asarray(boxes, dtype=object)
     for kind in set(map(type, objects.flat)):
+        if kind in (list, tuple, np.ndarray):
+            raise ValueError(f"{name}: the rows differ in length")
         if issubclass(kind, bool) or not issubclass(kind, _NUMBERS):
             culprits = np.argwhere([type(number) is kind for number in objects.flat])
             index = np.unravel_index(int(culprits[0, 0]), objects.shape)[:-1]

@@ -15,7 +15,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import exact
-from .boxes import SMALLEST_NORMAL, Boxes, FloatArray, Measure, evaluate, fill, nearest_float, read
+from .boxes import (
+    SMALLEST_NORMAL,
+    Boxes,
+    FloatArray,
+    Measure,
+    Scratch,
+    evaluate,
+    fill,
+    nearest_float,
+    read,
+)
 
 # The smallest positive float64: a denominator raised to it turns 0/0 into 0/tiny, which is 0, and
 # changes no other quotient.
@@ -24,47 +34,45 @@ _TINY = np.nextafter(0.0, 1.0)
 _LIMITS = {float: float("inf"), int: 2**52}
 
 
-def _ratio(part: FloatArray, whole: FloatArray, out: FloatArray | None = None) -> FloatArray:
-    """Divide, with 0/0 defined to be 0; `whole` is used up."""
-    np.maximum(whole, _TINY, out=whole)
-    quotient: FloatArray = np.divide(part, whole, out=out)
-    return quotient
+# A kernel takes two sets of boxes, room for what it needs on the way, and the array for the result.
 
 
-def _overlap(a: Boxes, b: Boxes) -> FloatArray:
+def _overlap(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
     """Width and height of the intersection, shape (2, ...)."""
     if a.rounded or b.rounded:
-        sides = np.minimum(_reach(a, b), _reach(b, a))
+        sides = np.minimum(_reach(a, b), _reach(b, a), out=room.new(2))
         np.clip(sides, 0, a.sides, out=sides)
         return np.clip(sides, 0, b.sides, out=sides)
     # Moving both ends of b into a leaves the overlap. It is min − max where the two meet, and 0
     # by itself where they are apart, so nothing is left to clamp.
-    sides = np.clip(b.hi, a.lo, a.hi)
-    sides -= np.clip(b.lo, a.lo, a.hi)
+    sides = np.clip(b.hi, a.lo, a.hi, out=room.new(2))
+    with room.lend(2) as starts:
+        sides -= np.clip(b.lo, a.lo, a.hi, out=starts)
     return sides
 
 
-def _hull(a: Boxes, b: Boxes) -> FloatArray:
+def _hull(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
     """Width and height of the smallest box that encloses both, shape (2, ...)."""
     if a.rounded or b.rounded:
-        sides = np.maximum(_reach(a, b), _reach(b, a))
+        sides = np.maximum(_reach(a, b), _reach(b, a), out=room.new(2))
         np.maximum(sides, a.sides, out=sides)
         return np.maximum(sides, b.sides, out=sides)
     # np.maximum and np.minimum say the same; clip is several times faster where b broadcasts.
-    sides = np.clip(b.hi, a.hi, np.inf)
-    sides -= np.clip(b.lo, -np.inf, a.lo)
+    sides = np.clip(b.hi, a.hi, np.inf, out=room.new(2))
+    with room.lend(2) as starts:
+        sides -= np.clip(b.lo, -np.inf, a.lo, out=starts)
     return sides
 
 
-def _between(a: Boxes, b: Boxes) -> FloatArray:
+def _between(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
     """From the centre of a to the centre of b, in x and y, shape (2, ...)."""
     if a.rounded or b.rounded:
-        twice = _reach(b, a) - _reach(a, b)
+        twice = np.subtract(_reach(b, a), _reach(a, b), out=room.new(2))
     else:
-        twice = b.lo - a.lo
-        twice += b.hi - a.hi
-    twice /= 2
-    return twice
+        twice = np.subtract(b.lo, a.lo, out=room.new(2))
+        with room.lend(2) as ends:
+            twice += np.subtract(b.hi, a.hi, out=ends)
+    return np.divide(twice, 2, out=twice)
 
 
 def _reach(a: Boxes, b: Boxes) -> FloatArray:
@@ -83,62 +91,72 @@ def _two_sum(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     return total, (x - (total - of_y)) + (y - of_y)
 
 
-def _intersection(a: Boxes, b: Boxes, out: FloatArray | None = None) -> FloatArray:
-    width, height = _overlap(a, b)
+def _ratio(part: FloatArray, whole: FloatArray, out: FloatArray) -> FloatArray:
+    """Divide, with 0/0 defined to be 0; `whole` is used up."""
+    np.maximum(whole, _TINY, out=whole)
+    return np.divide(part, whole, out=out)
+
+
+def _intersection(a: Boxes, b: Boxes, room: Scratch, out: FloatArray) -> FloatArray:
+    width, height = _overlap(a, b, room)
     shared: FloatArray = np.multiply(width, height, out=out)
     return shared
 
 
-def _union(
-    a: Boxes, b: Boxes, out: FloatArray | None = None, *, shared: FloatArray | None = None
-) -> FloatArray:
-    union: FloatArray = np.add(a.area, b.area, out=out)
-    np.subtract(union, _intersection(a, b) if shared is None else shared, out=union)
-    return union
+def _union(a: Boxes, b: Boxes, room: Scratch, out: FloatArray) -> FloatArray:
+    return _union_of(a, b, _intersection(a, b, room, room.new()), out)
 
 
-def _iou(a: Boxes, b: Boxes, out: FloatArray | None = None) -> FloatArray:
-    shared = _intersection(a, b)
-    return _ratio(shared, _union(a, b, shared=shared), out)
+def _union_of(a: Boxes, b: Boxes, shared: FloatArray, out: FloatArray) -> FloatArray:
+    areas = np.add(a.area, b.area, out=out)
+    return np.subtract(areas, shared, out=out)
 
 
-def _giou(a: Boxes, b: Boxes, out: FloatArray | None = None) -> FloatArray:
-    shared = _intersection(a, b)
-    union = _union(a, b, shared=shared)
-    width, height = _hull(a, b)
-    hull = width * height
-    wasted = hull - union
+def _iou(a: Boxes, b: Boxes, room: Scratch, out: FloatArray) -> FloatArray:
+    shared = _intersection(a, b, room, room.new())
+    return _ratio(shared, _union_of(a, b, shared, room.new()), out)
+
+
+def _giou(a: Boxes, b: Boxes, room: Scratch, out: FloatArray) -> FloatArray:
+    shared = _intersection(a, b, room, room.new())
+    union = _union_of(a, b, shared, room.new())
+    width, height = _hull(a, b, room)
+    hull = np.multiply(width, height, out=width)
+    wasted = np.subtract(hull, union, out=height)
     # Rounding may lift the union above the hull that contains it.
     np.maximum(wasted, 0, out=wasted)
     giou = _ratio(shared, union, out)
-    giou -= _ratio(wasted, hull)
+    giou -= _ratio(wasted, hull, wasted)
     return giou
 
 
-def _distance(a: Boxes, b: Boxes) -> FloatArray:
+def _distance(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
     """Squared distance of the centres, relative to the diagonal of the enclosing box."""
-    between = _between(a, b)
+    between = _between(a, b, room)
     between *= between
-    diagonal = _hull(a, b)
+    diagonal = _hull(a, b, room)
     diagonal *= diagonal
-    return _ratio(between[0] + between[1], diagonal[0] + diagonal[1])
+    distance = np.add(between[0], between[1], out=between[0])
+    return _ratio(distance, np.add(diagonal[0], diagonal[1], out=diagonal[0]), distance)
 
 
-def _diou(a: Boxes, b: Boxes, out: FloatArray | None = None) -> FloatArray:
-    diou = _iou(a, b, out)
-    diou -= _distance(a, b)
+def _diou(a: Boxes, b: Boxes, room: Scratch, out: FloatArray) -> FloatArray:
+    diou = _iou(a, b, room, out)
+    diou -= _distance(a, b, room)
     return diou
 
 
-def _ciou(a: Boxes, b: Boxes, out: FloatArray | None = None) -> FloatArray:
-    v = b.angle - a.angle
+def _ciou(a: Boxes, b: Boxes, room: Scratch, out: FloatArray) -> FloatArray:
+    iou = _iou(a, b, room, out)
+    v = np.subtract(b.angle, a.angle, out=room.new())
     v /= np.pi / 2
     v *= v
-    iou = _iou(a, b, out)
-    alpha = _ratio(v, (1 - iou) + v)
+    whole = np.subtract(1, iou, out=room.new())
+    whole += v
+    alpha = _ratio(v, whole, whole)
     alpha *= v
     ciou = iou
-    ciou -= _distance(a, b)
+    ciou -= _distance(a, b, room)
     ciou -= alpha
     return ciou
 
