@@ -219,16 +219,17 @@ def _cores(sets: list[Boxes], threshold: float) -> _Cores:
         height = np.minimum(hi[1] - lo[1], _LARGEST)
         least, most = _or_else(height - slack[1], 0), _or_else(height + slack[1], _LARGEST)
     row = np.flatnonzero(np.concatenate([boxes.area for boxes in sets]) != 0)
-    row = row[np.argsort(low[0, row])]
+    row = row.take(np.argsort(low[0].take(row)))
+    belongs = np.repeat(np.arange(len(sets)), [len(boxes.given) for boxes in sets])
     return _Cores(
         row=row,
         sets=len(sets),
-        belongs=np.repeat(np.arange(len(sets)), [len(boxes.given) for boxes in sets])[row],
-        low=low[1, row],
-        high=high[1, row],
-        stop=np.searchsorted(low[0, row], high[0, row]),
-        least=least[row],
-        most=most[row],
+        belongs=belongs.take(row),
+        low=low[1].take(row),
+        high=high[1].take(row),
+        stop=np.searchsorted(low[0].take(row), high[0].take(row)),
+        least=least.take(row),
+        most=most.take(row),
     )
 
 
@@ -310,19 +311,19 @@ def _cut(cores: _Cores, index: IntArray, height: float) -> _Entries:
     shift = len(cores.row).bit_length() + 1
     farthest = 2.0 ** (60 - shift)
     # Boxes far from the others share the outermost strips, and leave the others theirs.
-    middle = np.partition(cores.low[index], len(index) // 2)[len(index) // 2]
+    middle = np.partition(cores.low.take(index), len(index) // 2)[len(index) // 2]
 
     def strip(y: FloatArray) -> IntArray:
         with np.errstate(over="ignore"):
             number = (y / 2 - middle / 2) / height * 2
         return np.asarray(np.clip(number, -farthest, farthest), dtype=np.int64)
 
-    first, last = strip(cores.low[index]), strip(cores.high[index])
+    first, last = strip(cores.low.take(index)), strip(cores.high.take(index))
     starting = (first << shift) | (index << 1) | 1
     going_on = (_ranges(first + 1, last + 1) << shift) | np.repeat(index << 1, last - first)
     keys = np.sort(np.concatenate([starting, going_on]))
     core = (keys & ((1 << shift) - 1)) >> 1
-    stop = np.searchsorted(keys, (keys >> shift << shift) | (cores.stop[core] << 1))
+    stop = np.searchsorted(keys, (keys >> shift << shift) | (cores.stop.take(core) << 1))
     return _Entries(core, (keys & 1).astype(bool), stop)
 
 
@@ -334,7 +335,7 @@ def _meeting_in_strips(
     One of a pair must start in the strip, which it does in one strip alone, and one must be of the
     level. Of two sets, a pair has one of each.
     """
-    second, level = cores.belongs[entries.core] == 1, here[entries.core]
+    second, level = cores.belongs.take(entries.core) == 1, here.take(entries.core)
     no_yes = [False, True]
     for is_second, on_level, starts in product(no_yes[: cores.sets], no_yes, no_yes):
         opens = (second == is_second) & (level == on_level) & (entries.starts == starts)
