@@ -37,7 +37,7 @@ lock:  ## renew requirements.txt from pyproject.toml
 	echo '-e .[book,test,lint]' | uv pip compile - --universal --upgrade --python-version 3.11 \
 	    --fork-strategy fewest --no-annotate --custom-compile-command 'make lock' -o requirements.txt
 
-clean:
+clean:  ## remove the environment and everything that was built, but no text
 	rm -rf .venv _build
 
 $(BIN)/.installed: requirements.txt pyproject.toml

@@ -1,0 +1,66 @@
+"""What README and CONTRIBUTING tell a newcomer exists, and nothing in them is unfinished."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+GUIDES = ["README.md", "CONTRIBUTING.md"]
+RULES = re.findall(r"^([\w-]+):(?!=)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+COMMAND = re.compile(r"\bmake ([\w-]+)")
+CODE = re.compile(r"^```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^]]*\]\(([^)\s]+)\)")
+
+
+@pytest.fixture(params=GUIDES)
+def guide(request: pytest.FixtureRequest) -> str:
+    return (ROOT / request.param).read_text()
+
+
+def test_no_placeholder_is_left(guide: str) -> None:
+    """A word in capitals, as FIGURES or TODO, stands for what is still to be written."""
+    prose = LINK.sub("", CODE.sub("", guide))
+    assert re.findall(r"\b[A-Z]{4,}\b|\bTBD\b|\blorem\b|\?\?|<[a-z]+ here>", prose) == []
+
+
+def test_every_make_command_exists(guide: str) -> None:
+    commands = {name for code in CODE.findall(guide) for name in COMMAND.findall(code)}
+    assert commands
+    assert commands <= set(RULES)
+
+
+def test_every_file_that_a_link_leads_to_exists(guide: str) -> None:
+    local = [link for link in LINK.findall(guide) if "://" not in link]
+    assert [link for link in local if not (ROOT / link.partition("#")[0]).exists()] == []
+
+
+def test_every_file_and_folder_named_exists() -> None:
+    """Those of a clone: the environment, the built book and the texts are made later."""
+    guide = "\n".join((ROOT / name).read_text() for name in GUIDES)
+    named = re.findall(r"`([\w.-]+/[\w./-]*|[\w-]+\.(?:md|py|toml|txt|yml))`", guide)
+    here = [path for path in named if not re.match(r"text/|_build/|\.venv/", path)]
+    assert here
+    assert [path for path in here if not (ROOT / path).exists()] == []
+
+
+def test_a_command_of_the_makefile_is_phony_and_says_what_it_does() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    phony = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)[1].split()
+    assert sorted(phony) == sorted(RULES)
+    described = re.findall(r"^([\w-]+):.*  ## \w", makefile, re.MULTILINE)
+    assert sorted(described) == sorted(RULES)
+
+
+def test_results_are_thrown_away_when_anything_that_a_chapter_uses_changes() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    needs = re.search(r"^_build/\.jupyter_cache: \$\(wildcard ([^)]*)\)", makefile, re.MULTILINE)
+    watched = {path for pattern in needs[1].split() for path in ROOT.glob(pattern)}
+    unwatched = {path for path in ROOT.glob("iou/**/*.*") if "__pycache__" not in path.parts}
+    assert {path.name for path in unwatched - watched} == {"py.typed"}
+
+
+def test_every_job_ends_by_itself() -> None:
+    for workflow in ROOT.glob(".github/workflows/*.yml"):
+        text = workflow.read_text()
+        assert text.count("runs-on:") == text.count("timeout-minutes:") > 0
