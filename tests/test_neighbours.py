@@ -59,7 +59,7 @@ def of_mixed_sizes(rng, n=150):
     return boxes_at(side * rng.uniform(-2, 2, (n, 2)), side)
 
 
-def of_every_magnitude(rng, n=40):
+def of_every_magnitude(rng, n=24):
     side = 10.0 ** rng.uniform(-320, 307, (n, 1)) * rng.uniform(0.5, 2, (n, 2))
     return boxes_at(side * rng.uniform(-1, 1, (n, 2)), side)
 
@@ -166,7 +166,7 @@ def sets_of_boxes(draw):
     return tuple(np.array(draw(st.lists(box, max_size=7))).reshape(-1, 4) for _ in "ab")
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(sets=sets_of_boxes(), threshold=st.sampled_from(THRESHOLDS) | st.floats(0, 0.999))
 def test_the_pairs_of_any_boxes_are_those_of_the_table(sets, threshold):
     check(*sets, [threshold])
@@ -206,7 +206,7 @@ HOSTILE = {
     "tiniest away from 0": [(1e-323, 0, 2e-323, 1e-323), (1e-323, 0, 3e-323, 1e-323)],
     "tiny": [(0, 0, 1e-200, 1e-200), (0, 0, 1e-200, 1.5e-200), (0, 0, 1e-200, 1e-120)],
     "needles": [(0, 0, 1e300, 1e-300), (0, 0, 1e-300, 1e300), (0, 0, 9e299, 1e-300)],
-    "every size": [(0, 0, 10.0**e, 10.0**e) for e in range(-320, 309, 57)],
+    "every size": [(0, 0, 10.0**e, 10.0**e) for e in range(-320, 309, 89)],
     "one unit in the last place wide": [(1, 1, 1 + 2**-52, 2), (1, 1, 1 + 2**-51, 2)],
     "beyond 2**53": [(2**53 + 1, 0, 2**53 + end, 2) for end in (3, 4, 5, 2)],
     "far beyond 2**53": [(2**62 + start, 0, 2**62 + 5, 9) for start in (0, 1, 2, 4)],
@@ -234,7 +234,7 @@ def test_hostile_boxes_are_measured_as_single_pairs_are(boxes):
 
 def test_neighbours_among_boxes_beyond_2_to_the_53():
     rng = np.random.default_rng(0)
-    a, b = (on_a_grid(rng, 16) + np.array([2**61 + 1, -(2**60) - 1] * 2) for _ in "ab")
+    a, b = (on_a_grid(rng, 12) + np.array([2**61 + 1, -(2**60) - 1] * 2) for _ in "ab")
     check(a, b)
     check(np.abs(a[:, [0, 0, 2, 2]]).astype(np.uint64) * 4, a[:9] * 4)
     small = [[x % 97 for x in box] for box in a[:5].tolist()]
