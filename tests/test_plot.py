@@ -102,8 +102,9 @@ def test_the_intersection_of_a_pair_is_the_area_that_it_shares():
     rng = np.random.default_rng(0)
     for a, b in zip(random_boxes(rng, 300, 6), random_boxes(rng, 300, 6), strict=True):
         box, shared = plot.intersection_box(a, b), intersection(a, b)
-        assert (exact.area(box) if box else 0) == shared
+        assert (box is not None) == (shared > 0)
         if box:
+            assert exact.area(box) == shared
             assert (covered([box]) == np.minimum(covered([a]), covered([b]))).all()
 
 
@@ -298,20 +299,32 @@ def titles(figure):
 
 @pytest.mark.parametrize("y_down", [True, False])
 def test_a_derivation_tells_the_computation(y_down):
-    figure = plot.derivation(A, B, names=("T", "P"), y_down=y_down)
+    wide = (1, 1, 6, 5)
+    figure = plot.derivation(wide, B, names=("T", "P"), y_down=y_down)
     assert titles(figure) == [
         "1  the two boxes",
-        "2  intersection: 6",
-        "3  union: 26",
-        "4  IoU = 6/26 ≈ 0.231",
+        "2  intersection: 9",
+        "3  union: 27",
+        "4  IoU = 9/27 ≈ 0.333",
     ]
-    assert [texts(ax) for ax in figure.axes] == [["T", "P"], ["2", "3"], ["16 + 16 − 6"], []]
-    shared = [(3, 2, 5, 5)] * 2
+    assert [texts(ax) for ax in figure.axes] == [["T", "P"], ["3", "3"], ["20 + 16 − 9"], []]
+    shared = [(3, 2, 6, 5)] * 2
     pair, sides, union, ratio = (extents(ax.patches) for ax in figure.axes)
-    assert pair == [*shared, A, B]
-    assert sides == [A, B, *shared]
-    assert (covered(union) == (covered([A, B]) > 0)).all()
+    assert pair == [*shared, wide, B]
+    assert sides == [wide, B, *shared]
+    assert (covered(union) == (covered([wide, B]) > 0)).all()
     assert ratio == union + shared
+
+
+@pytest.mark.parametrize("y_down", [True, False])
+def test_a_derivation_measures_the_intersection_from_outside(y_down):
+    ax = plot.derivation(A, B, y_down=y_down).axes[1]
+    ax.figure.canvas.draw()
+    left, _, _, top = seen(ax, (3, 2, 5, 5))
+    width, height = (text for text in ax.texts if text.get_text())
+    assert [text.get_text() for text in (width, height)] == ["2", "3"]
+    assert seen(ax, width)[1] > top
+    assert seen(ax, height)[2] < left
 
 
 def test_a_derivation_of_boxes_apart_has_no_intersection_to_show():
