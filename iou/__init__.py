@@ -6,10 +6,12 @@
 """
 
 from .boxes import area, convert
+from .neighbours import Pairs, overlapping_pairs
 from .overlap import ciou, diou, giou, intersection, iou, pairwise, union
 
 __version__ = "0.1.0"
 __all__ = [
+    "Pairs",
     "area",
     "ciou",
     "convert",
@@ -17,6 +19,7 @@ __all__ = [
     "giou",
     "intersection",
     "iou",
+    "overlapping_pairs",
     "pairwise",
     "union",
 ]

@@ -28,6 +28,8 @@ _FIRST_SKIPPED = 2.0**53
 SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
 # Results computed at a time: what the kernel's temporaries need then fits the processor's cache.
 _TILE = 2**15
+# As many arrays of a tile's size are in use at a time, at most; CIoU needs them.
+_ARRAYS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,8 +302,8 @@ class Scratch:
     Without it every step would take fresh memory, and that costs more than the arithmetic.
     """
 
-    def __init__(self) -> None:
-        self._block = np.empty(16 * _TILE)
+    def __init__(self, results: int) -> None:
+        self._block = np.empty(_ARRAYS * min(results, _TILE))
         self._used = 0
         self._shape: tuple[int, ...] = ()
 
@@ -342,7 +344,7 @@ def fill(out: FloatArray, measure: Measure, *operands: Boxes) -> None:
         # NumPy copies operands that broadcast into a buffer, which takes longer than the work
         # unless the buffer is smaller than a row. Leaving errstate restores its size.
         np.setbufsize(16)
-        _fill(out, Scratch(), measure, *operands)
+        _fill(out, Scratch(out.size), measure, *operands)
 
 
 def _fill(out: FloatArray, scratch: Scratch, measure: Measure, *operands: Boxes) -> None:

@@ -1,7 +1,7 @@
 """The definitions, for one pair of boxes, in exact arithmetic.
 
 Every function here is the book's formula written down word for word. Coordinates are turned into
-:class:`fractions.Fraction`, so nothing is rounded, nothing overflows, and a result can be read as
+``fractions.Fraction``, so nothing is rounded, nothing overflows, and a result can be read as
 a fraction. Only the standard library is used. The fast functions of the package are tested against
 this module, and call it for the rare inputs that floating-point numbers cannot carry.
 

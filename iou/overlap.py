@@ -269,8 +269,8 @@ def iou(a: ArrayLike, b: ArrayLike, *, fmt: str = "xyxy") -> float | FloatArray:
 
     References
     ----------
-    .. [1] P. Jaccard, "The distribution of the flora in the alpine zone", New Phytologist 11
-       (1912), 37-50, https://doi.org/10.1111/j.1469-8137.1912.tb05611.x
+    P. Jaccard, "The distribution of the flora in the alpine zone", New Phytologist 11
+    (1912), 37-50, https://doi.org/10.1111/j.1469-8137.1912.tb05611.x
 
     Examples
     --------
@@ -357,7 +357,7 @@ def giou(a: ArrayLike, b: ArrayLike, *, fmt: str = "xyxy") -> float | FloatArray
 
     References
     ----------
-    .. [1] H. Rezatofighi et al., "Generalized intersection over union", CVPR 2019, arXiv:1902.09630
+    H. Rezatofighi et al., "Generalized intersection over union", CVPR 2019, arXiv:1902.09630
 
     Examples
     --------
@@ -383,7 +383,7 @@ def diou(a: ArrayLike, b: ArrayLike, *, fmt: str = "xyxy") -> float | FloatArray
 
     References
     ----------
-    .. [1] Z. Zheng et al., "Distance-IoU loss", AAAI 2020, arXiv:1911.08287
+    Z. Zheng et al., "Distance-IoU loss", AAAI 2020, arXiv:1911.08287
 
     Examples
     --------
@@ -412,7 +412,7 @@ def ciou(a: ArrayLike, b: ArrayLike, *, fmt: str = "xyxy") -> float | FloatArray
 
     References
     ----------
-    .. [1] Z. Zheng et al., "Distance-IoU loss", AAAI 2020, arXiv:1911.08287
+    Z. Zheng et al., "Distance-IoU loss", AAAI 2020, arXiv:1911.08287
 
     Examples
     --------
