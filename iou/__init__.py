@@ -6,12 +6,11 @@
 """
 
 from .boxes import area, convert
-from .neighbours import Pairs, overlapping_pairs
+from .neighbours import overlapping_pairs
 from .overlap import ciou, diou, giou, intersection, iou, pairwise, union
 
 __version__ = "0.1.0"
 __all__ = [
-    "Pairs",
     "area",
     "ciou",
     "convert",
