@@ -86,6 +86,7 @@ def board(
     *,
     y_down: bool = True,
     step: float = 1,
+    numbers: int = 1,
     ax: Axes | None = None,
     width: float = WIDTH,
 ) -> Axes:
@@ -99,6 +100,8 @@ def board(
         Whether y grows downwards, as in images, or upwards, as in school. The axis says so.
     step : float
         Distance of the grid lines.
+    numbers : int
+        Every how many grid lines a number stands.
     ax : Axes, optional
         Where to draw; a new figure of the given `width`, in inches, if left out.
 
@@ -113,11 +116,12 @@ def board(
     ax.set_aspect("equal")
     ax.set_xlim(x_min, x_max)
     ax.set_ylim(*((y_max, y_min) if y_down else (y_min, y_max)))
-    ax.xaxis.set_major_locator(MultipleLocator(step))
-    ax.yaxis.set_major_locator(MultipleLocator(step))
-    ax.grid(visible=True)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MultipleLocator(step * numbers))
+        axis.set_minor_locator(MultipleLocator(step))
+    ax.grid(visible=True, which="both")
     ax.set_axisbelow(True)
-    ax.tick_params(length=0)
+    ax.tick_params(which="both", length=0)
     for text, corner, shift, align in (
         ("x →", (1, 1 if y_down else 0), (10, 9 if y_down else -9), "left"),
         ("y ↓" if y_down else "y ↑", (0, 0 if y_down else 1), (-4, -12 if y_down else 12), "right"),
@@ -415,7 +419,7 @@ def derivation(
     a, b = np.asarray(truth, dtype=float).tolist(), np.asarray(prediction, dtype=float).tolist()
     extent = around([a, b], margin)
     ratio = (extent[3] - extent[1]) / (extent[2] - extent[0])
-    figure, axes = plt.subplots(2, 2, figsize=(WIDTH * 1.2, WIDTH * 1.2 * ratio + 0.9))
+    figure, axes = plt.subplots(2, 2, figsize=(WIDTH * 1.04, WIDTH * 1.04 * ratio + 1.1))
     shared_box = intersection_box(a, b)
     shared, union = exact.intersection(a, b), exact.union(a, b)
     area_a, area_b = exact.area(a), exact.area(b)
@@ -430,13 +434,16 @@ def derivation(
         ),
         strict=True,
     ):
-        board(extent, y_down=y_down, step=step, ax=ax)
-        for axis_name in list(ax.texts):
-            axis_name.remove()
-        ax.tick_params(labelsize=9)
+        board(extent, y_down=y_down, step=step, numbers=2, ax=ax)
+        if ax is not axes[0, 0]:
+            for axis_name in list(ax.texts):
+                axis_name.remove()
+        ax.tick_params(labelsize=10)
         ax.set_title(title, loc="left", pad=6)
 
-    draw_pair(axes[0, 0], a, b, names=names)
+    # Each name stands where its own box sticks out.
+    corners: tuple[Corner, Corner] = ("top left", "bottom right")
+    draw_pair(axes[0, 0], a, b, names=names, where=corners if a[0] <= b[0] else corners[::-1])
     draw_boxes(axes[0, 1], a, "truth", linewidth=1)
     draw_boxes(axes[0, 1], b, "prediction", linewidth=1)
     if shared_box:

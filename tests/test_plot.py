@@ -307,7 +307,13 @@ def test_a_derivation_tells_the_computation(y_down):
         "3  union: 27",
         "4  IoU = 9/27 ≈ 0.333",
     ]
-    assert [texts(ax) for ax in figure.axes] == [["T", "P"], ["3", "3"], ["20 + 16 − 9"], []]
+    axis_names = ["x →", "y ↓" if y_down else "y ↑"]
+    assert [texts(ax) for ax in figure.axes] == [
+        [*axis_names, "T", "P"],
+        ["3", "3"],
+        ["20 + 16 − 9"],
+        [],
+    ]
     shared = [(3, 2, 6, 5)] * 2
     pair, sides, union, ratio = (extents(ax.patches) for ax in figure.axes)
     assert pair == [*shared, wide, B]
