@@ -84,7 +84,7 @@ class Boxes:
 
     @property
     def angle(self) -> FloatArray:
-        """``atan2(width, height)``, shape (...); NaN unless `read` was asked for it."""
+        """``atan2(width, height)`` in right angles, shape (...); NaN unless `read` was asked."""
         return np.asarray(self.columns[5])
 
     @property
@@ -475,7 +475,7 @@ def _columns(given: NDArray[Any], fmt: str, with_angles: bool) -> tuple[FloatArr
         columns[4] = sides[0] * sides[1]
         carried &= _is_normal(columns[4], np.all(sides > 0, axis=0))
         if with_angles:
-            columns[5] = np.arctan2(*sides)
+            columns[5] = np.arctan2(*sides) / (np.pi / 2)
             carried &= _is_normal(columns[5], sides[0] > 0)
         # Of halves within this range every sum is exact.
         halves = (np.abs(wide) < 2.0**50) & (np.rint(2 * wide) == 2 * wide)

@@ -72,7 +72,7 @@ def _between(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
         twice = np.subtract(b.lo, a.lo, out=room.new(2))
         with room.lend(2) as ends:
             twice += np.subtract(b.hi, a.hi, out=ends)
-    return np.divide(twice, 2, out=twice)
+    return np.multiply(twice, 0.5, out=twice)
 
 
 def _reach(a: Boxes, b: Boxes) -> FloatArray:
@@ -149,7 +149,6 @@ def _diou(a: Boxes, b: Boxes, room: Scratch, out: FloatArray) -> FloatArray:
 def _ciou(a: Boxes, b: Boxes, room: Scratch, out: FloatArray) -> FloatArray:
     iou = _iou(a, b, room, out)
     v = np.subtract(b.angle, a.angle, out=room.new())
-    v /= np.pi / 2
     v *= v
     whole = np.subtract(1, iou, out=room.new())
     whole += v
