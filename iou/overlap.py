@@ -40,11 +40,9 @@ _LIMITS = {float: float("inf"), int: 2**52}
 def _overlap(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
     """Width and height of the intersection, shape (2, ...)."""
     if a.rounded or b.rounded:
-        sides = np.minimum(_reach(a, b), _reach(b, a), out=room.new(2))
-        np.clip(sides, 0, a.sides, out=sides)
-        return np.clip(sides, 0, b.sides, out=sides)
-    # Moving both ends of b into a leaves the overlap. It is min − max where the two meet, and 0
-    # by itself where they are apart, so nothing is left to clamp.
+        return _overlap_from_anchors(a, b, room)
+    # Moving both ends of b into a leaves the overlap. It is min − max where the
+    # two meet, and 0 by itself where they are apart: nothing is left to clamp.
     sides = np.clip(b.hi, a.lo, a.hi, out=room.new(2))
     with room.lend(2) as starts:
         sides -= np.clip(b.lo, a.lo, a.hi, out=starts)
@@ -54,10 +52,8 @@ def _overlap(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
 def _hull(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
     """Width and height of the smallest box that encloses both, shape (2, ...)."""
     if a.rounded or b.rounded:
-        sides = np.maximum(_reach(a, b), _reach(b, a), out=room.new(2))
-        np.maximum(sides, a.sides, out=sides)
-        return np.maximum(sides, b.sides, out=sides)
-    # np.maximum and np.minimum say the same; clip is several times faster where b broadcasts.
+        return _hull_from_anchors(a, b, room)
+    # np.maximum and np.minimum say the same; clip is faster where b broadcasts.
     sides = np.clip(b.hi, a.hi, np.inf, out=room.new(2))
     with room.lend(2) as starts:
         sides -= np.clip(b.lo, -np.inf, a.lo, out=starts)
@@ -67,11 +63,32 @@ def _hull(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
 def _between(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
     """From the centre of a to the centre of b, in x and y, shape (2, ...)."""
     if a.rounded or b.rounded:
-        twice = np.subtract(_reach(b, a), _reach(a, b), out=room.new(2))
-    else:
-        twice = np.subtract(b.lo, a.lo, out=room.new(2))
-        with room.lend(2) as ends:
-            twice += np.subtract(b.hi, a.hi, out=ends)
+        return _between_from_anchors(a, b, room)
+    twice = np.subtract(b.lo, a.lo, out=room.new(2))
+    with room.lend(2) as ends:
+        twice += np.subtract(b.hi, a.hi, out=ends)
+    return np.multiply(twice, 0.5, out=twice)
+
+
+# Where corners are rounded, all three follow from how far each box reaches beyond the start of the
+# other: the least of the two reaches and the two sides is the overlap, the largest is the hull, and
+# half the difference of the reaches lies between the centres.
+
+
+def _overlap_from_anchors(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
+    sides = np.minimum(_reach(a, b), _reach(b, a), out=room.new(2))
+    np.clip(sides, 0, a.sides, out=sides)
+    return np.clip(sides, 0, b.sides, out=sides)
+
+
+def _hull_from_anchors(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
+    sides = np.maximum(_reach(a, b), _reach(b, a), out=room.new(2))
+    np.maximum(sides, a.sides, out=sides)
+    return np.maximum(sides, b.sides, out=sides)
+
+
+def _between_from_anchors(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
+    twice = np.subtract(_reach(b, a), _reach(a, b), out=room.new(2))
     return np.multiply(twice, 0.5, out=twice)
 
 
