@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SITE := _build/html/book/intro.html
 
-.PHONY: book test serve lint text chapters lock peers links clean
+.PHONY: book test serve lint text chapters lock peers bench links clean
 
 book: $(BIN)/.installed _build/.jupyter_cache  ## build the book, executing every chapter that changed
 	$(BIN)/jupyter-book build . --all -W -n --keep-going
@@ -30,6 +30,9 @@ peers: $(BIN)/.installed  ## install the libraries that the differential tests c
 	grep -v '^-e' requirements.txt > .venv/constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c .venv/constraints.txt -e '.[peers]'
 
+bench: .venv-bench/.installed  ## measure the module beside other libraries, into benchmarks/results.md
+	.venv-bench/bin/python benchmarks/bench.py --write
+
 links: $(BIN)/.installed _build/.jupyter_cache  ## ask every link to the outside whether it still works
 	$(BIN)/jupyter-book build . --all --builder linkcheck
 
@@ -38,14 +41,20 @@ lock:  ## renew requirements.txt from pyproject.toml
 	    --fork-strategy fewest --no-annotate --custom-compile-command 'make lock' -o requirements.txt
 
 clean:  ## remove the environment and everything that was built, but no text
-	rm -rf .venv _build
+	rm -rf .venv .venv-bench _build
 
 $(BIN)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
 	touch $@
 
+.venv-bench/.installed: requirements.txt pyproject.toml
+	$(PYTHON) -m venv .venv-bench
+	grep -v '^-e' requirements.txt > .venv-bench/constraints.txt
+	.venv-bench/bin/pip install --quiet --disable-pip-version-check -c .venv-bench/constraints.txt -e '.[bench]'
+	touch $@
+
 # A chapter's stored result is no longer good when what it imports, reads or draws with has changed.
-_build/.jupyter_cache: $(wildcard iou/*.py iou/*.mplstyle iou/data/*) requirements.txt
+_build/.jupyter_cache: $(wildcard iou/*.py iou/*.mplstyle iou/data/*) benchmarks/results.json requirements.txt
 	rm -rf $@
 	mkdir -p $@
