@@ -44,12 +44,12 @@ clean:  ## remove the environment and everything that was built, but no text
 	rm -rf .venv .venv-bench _build
 
 $(BIN)/.installed: requirements.txt pyproject.toml
-	$(PYTHON) -m venv .venv
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
 	touch $@
 
 .venv-bench/.installed: requirements.txt pyproject.toml
-	$(PYTHON) -m venv .venv-bench
+	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
 	grep -v '^-e' requirements.txt > .venv-bench/constraints.txt
 	.venv-bench/bin/pip install --quiet --disable-pip-version-check -c .venv-bench/constraints.txt -e '.[bench]'
 	touch $@
