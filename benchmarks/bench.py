@@ -575,7 +575,7 @@ def guarded(table: Table, measure: str, a: Array, b: Array, rounds: int) -> Tabl
 
 def bare(out: Array, measure: str, a: Any, b: Any) -> None:
     """Run a kernel with no floating-point error noticed, and nothing to fall back on."""
-    scratch = Scratch(out.size)
+    scratch = Scratch(MEASURES[measure].arrays * min(out.size, _TILE))
 
     def halve(out: Array, a: Any, b: Any) -> None:
         if out.size <= _TILE:

@@ -27,9 +27,7 @@ _FIRST_SKIPPED = 2.0**53
 # Below it, a float64 loses digits one by one.
 SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
 # Results computed at a time: what the kernel's temporaries need then fits the processor's cache.
-_TILE = 2**15
-# As many arrays of a tile's size are in use at a time, at most; CIoU needs them.
-_ARRAYS = 12
+_TILE = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,12 +285,15 @@ class Measure:
         and ``out``, the array for the result.
     definition : callable
         Takes as many single boxes and ``fmt``, returns the exact value.
+    arrays : int
+        How many arrays of a tile's size the kernel has in use at a time, at most.
     with_angles : bool
         Whether the kernel needs the boxes' aspect angles.
     """
 
     kernel: Callable[..., FloatArray]
     definition: Callable[..., Any]
+    arrays: int
     with_angles: bool = False
 
 
@@ -302,8 +303,8 @@ class Scratch:
     Without it every step would take fresh memory, and that costs more than the arithmetic.
     """
 
-    def __init__(self, results: int) -> None:
-        self._block = np.empty(_ARRAYS * min(results, _TILE))
+    def __init__(self, size: int) -> None:
+        self._block = np.empty(size)
         self._used = 0
         self._shape: tuple[int, ...] = ()
 
@@ -344,7 +345,7 @@ def fill(out: FloatArray, measure: Measure, *operands: Boxes) -> None:
         # NumPy copies operands that broadcast into a buffer, which takes longer than the work
         # unless the buffer is smaller than a row. Leaving errstate restores its size.
         np.setbufsize(16)
-        _fill(out, Scratch(out.size), measure, *operands)
+        _fill(out, Scratch(measure.arrays * min(out.size, _TILE)), measure, *operands)
 
 
 def _fill(out: FloatArray, scratch: Scratch, measure: Measure, *operands: Boxes) -> None:
@@ -388,7 +389,7 @@ def _area(boxes: Boxes, _: Scratch, out: FloatArray) -> FloatArray:
     return out
 
 
-_AREA = Measure(_area, exact.area)
+_AREA = Measure(_area, exact.area, arrays=0)
 
 
 def _as_numbers(boxes: ArrayLike, name: str) -> NDArray[Any]:

@@ -187,12 +187,12 @@ def _at_most_iou(definition: Callable[..., Fraction | float]) -> Callable[..., f
 
 
 MEASURES = {
-    "intersection": Measure(_intersection, exact.intersection),
-    "union": Measure(_union, exact.union),
-    "iou": Measure(_iou, exact.iou),
-    "giou": Measure(_giou, _at_most_iou(exact.giou)),
-    "diou": Measure(_diou, _at_most_iou(exact.diou)),
-    "ciou": Measure(_ciou, _at_most_iou(exact.ciou), with_angles=True),
+    "intersection": Measure(_intersection, exact.intersection, arrays=4),
+    "union": Measure(_union, exact.union, arrays=5),
+    "iou": Measure(_iou, exact.iou, arrays=5),
+    "giou": Measure(_giou, _at_most_iou(exact.giou), arrays=8),
+    "diou": Measure(_diou, _at_most_iou(exact.diou), arrays=10),
+    "ciou": Measure(_ciou, _at_most_iou(exact.ciou), arrays=12, with_angles=True),
 }
 
 
