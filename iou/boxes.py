@@ -345,11 +345,15 @@ def fill(out: FloatArray, measure: Measure, *operands: Boxes) -> None:
         # NumPy copies operands that broadcast into a buffer, which takes longer than the work
         # unless the buffer is smaller than a row. Leaving errstate restores its size.
         np.setbufsize(16)
-        _fill(out, Scratch(measure.arrays * min(out.size, _TILE)), measure, *operands)
+        scratch = Scratch(measure.arrays * min(out.size, _TILE))
+        rows = max(1, _TILE // max(1, out[:1].size))
+        for start in range(0, len(out), rows):
+            part = slice(start, start + rows)
+            _fill(out[part], scratch, measure, *(boxes.part(0, part) for boxes in operands))
 
 
 def _fill(out: FloatArray, scratch: Scratch, measure: Measure, *operands: Boxes) -> None:
-    """Halve the task until it fits the cache; where float64 fails, until a single value is left.
+    """Halve what does not fit the cache; where float64 fails, halve until a single value is left.
 
     That one is computed by its definition, so that no value depends on its neighbours.
     """
@@ -366,10 +370,7 @@ def _fill(out: FloatArray, scratch: Scratch, measure: Measure, *operands: Boxes)
         rows = (boxes.given.reshape(4).tolist() for boxes in operands)
         out[...] = nearest_float(measure.definition(*rows, fmt=operands[0].fmt))
         return
-    if out.size > _TILE:
-        axis = next(axis for axis, length in enumerate(out.shape) if length > 1)
-    else:
-        axis = int(np.argmax(out.shape))
+    axis = int(np.argmax(out.shape))
     middle = out.shape[axis] // 2
     for part in (slice(None, middle), slice(middle, None)):
         there = (slice(None),) * axis + (part,)
@@ -478,10 +479,14 @@ def _columns(given: NDArray[Any], fmt: str, with_angles: bool) -> tuple[FloatArr
         if with_angles:
             columns[5] = np.arctan2(*sides) / (np.pi / 2)
             carried &= _is_normal(columns[5], sides[0] > 0)
-        # Of halves within this range every sum is exact.
-        halves = (np.abs(wide) < 2.0**50) & (np.rint(2 * wide) == 2 * wide)
+        rounded = has_anchor and not _are_halves(wide)
     columns[:, ~carried] = np.nan
-    return columns, has_anchor and not halves.all()
+    return columns, rounded
+
+
+def _are_halves(numbers: FloatArray) -> bool:
+    """Tell whether all are whole or half numbers, small enough for every sum to be exact."""
+    return bool(((np.abs(numbers) < 2.0**50) & (np.rint(2 * numbers) == 2 * numbers)).all())
 
 
 def _is_normal(numbers: FloatArray, positive: NDArray[np.bool_] | np.bool_) -> NDArray[np.bool_]:
