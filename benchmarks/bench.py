@@ -42,7 +42,7 @@ from numpy.typing import NDArray  # noqa: E402
 
 import iou as module  # noqa: E402
 from iou import exact, overlapping_pairs, pairwise  # noqa: E402
-from iou.boxes import _TILE, Scratch, fill, read  # noqa: E402
+from iou.boxes import Scratch, fill, read  # noqa: E402
 from iou.overlap import MEASURES  # noqa: E402
 
 Array = NDArray[Any]
@@ -575,10 +575,10 @@ def guarded(table: Table, measure: str, a: Array, b: Array, rounds: int) -> Tabl
 
 def bare(out: Array, measure: str, a: Any, b: Any) -> None:
     """Run a kernel with no floating-point error noticed, and nothing to fall back on."""
-    scratch = Scratch(MEASURES[measure].arrays * min(out.size, _TILE))
+    scratch = Scratch(MEASURES[measure].arrays * min(out.size, MEASURES[measure].tile))
 
     def halve(out: Array, a: Any, b: Any) -> None:
-        if out.size <= _TILE:
+        if out.size <= MEASURES[measure].tile:
             scratch.start(out.shape)
             MEASURES[measure].kernel(a, b, scratch, out)
             return

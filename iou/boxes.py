@@ -26,8 +26,10 @@ _PLAIN = np.frompyfunc(lambda number: getattr(number, "item", lambda: number)(),
 _FIRST_SKIPPED = 2.0**53
 # Below it, a float64 loses digits one by one.
 SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
-# Results computed at a time: what the kernel's temporaries need then fits the processor's cache.
+# IoUs computed at a time: what the kernel needs on the way then fits the processor's cache.
 _TILE = 2**16
+# For which a result takes the room of this many; others take more, so their tiles are smaller.
+_IOU_ARRAYS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,6 +298,11 @@ class Measure:
     arrays: int
     with_angles: bool = False
 
+    @property
+    def tile(self) -> int:
+        """Results computed at a time: the more room one takes, the fewer, for all to fit."""
+        return max(1, _TILE * _IOU_ARRAYS // max(self.arrays, _IOU_ARRAYS))
+
 
 class Scratch:
     """Room for the intermediate results of a tile, which the next tile uses again.
@@ -345,8 +352,8 @@ def fill(out: FloatArray, measure: Measure, *operands: Boxes) -> None:
         # NumPy copies operands that broadcast into a buffer, which takes longer than the work
         # unless the buffer is smaller than a row. Leaving errstate restores its size.
         np.setbufsize(16)
-        scratch = Scratch(measure.arrays * min(out.size, _TILE))
-        rows = max(1, _TILE // max(1, out[:1].size))
+        scratch = Scratch(measure.arrays * min(out.size, measure.tile))
+        rows = max(1, measure.tile // max(1, out[:1].size))
         for start in range(0, len(out), rows):
             part = slice(start, start + rows)
             _fill(out[part], scratch, measure, *(boxes.part(0, part) for boxes in operands))
@@ -359,7 +366,7 @@ def _fill(out: FloatArray, scratch: Scratch, measure: Measure, *operands: Boxes)
     """
     if out.size == 0:
         return
-    if out.size <= _TILE and all(boxes.carried for boxes in operands):
+    if out.size <= measure.tile and all(boxes.carried for boxes in operands):
         try:
             scratch.start(out.shape)
             measure.kernel(*operands, scratch, out)
