@@ -476,3 +476,57 @@ def test_an_ordinary_pair_does_not_go_through_arrays(monkeypatch, a, b, value):
 def test_no_variant_exceeds_the_iou_where_only_its_own_terms_need_the_definition(a, b):
     for measure in (giou, diou, ciou):
         assert measure(a, b) <= iou(a, b)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("shape", [(40, 30), (7, 1), (200, 3), (1, 5), (0, 4), (4, 0)], ids=str)
+def test_threads_and_a_result_to_write_to_change_no_bit(monkeypatch, measure, shape):
+    monkeypatch.setattr("iou.boxes._TILE", 50)
+    rng = np.random.default_rng(8)
+    a, b = (np.sort(rng.random((n, 2, 2)), axis=1).reshape(n, 4) for n in shape)
+    alone = np.array([[getattr(package, measure)(p, q) for q in b] for p in a]).reshape(shape)
+    for workers in (1, 2, 3):
+        assert bits(pairwise(a, b, measure, workers=workers)) == bits(alone)
+        for out in (np.full(shape, np.nan), np.full(shape[::-1], np.nan).T):
+            assert pairwise(a, b, measure, out=out, workers=workers) is out
+            assert bits(out) == bits(alone)
+
+
+def test_a_hostile_box_is_measured_by_every_thread_as_defined():
+    boxes = [(0, 0, 1e308, 1e308), (0, 0, 2**53 + 1, 1), (1, 1, 5, 5), (3, 2, 7, 6)]
+    assert bits(pairwise(boxes, boxes, workers=2)) == bits(pairwise(boxes, boxes))
+
+
+@pytest.mark.parametrize(
+    ("out", "error", "message"),
+    [
+        (np.empty((2, 1)), ValueError, r"^out must have the shape \(1, 2\), it has \(2, 1\)$"),
+        (np.empty((1, 2), dtype=np.float32), TypeError, r"^out must be an array of float64$"),
+        ([[0.0, 0.0]], TypeError, r"^out must be an array of float64$"),
+    ],
+    ids=["shape", "dtype", "list"],
+)
+def test_a_result_to_write_to_that_does_not_fit_is_refused(out, error, message):
+    with pytest.raises(error, match=message):
+        pairwise([(0, 0, 1, 1)], [(0, 0, 1, 1), (0, 0, 2, 2)], out=out)
+
+
+def test_a_result_that_would_overwrite_the_boxes_is_refused():
+    boxes = np.array([[0.0, 0, 1, 1], [0, 0, 2, 2], [0, 0, 3, 3], [0, 0, 4, 4]])
+    with pytest.raises(ValueError, match=r"^out must not overlap a or b$"):
+        pairwise(boxes, boxes, out=boxes)
+
+
+@pytest.mark.parametrize("workers", [0, -1])
+def test_less_than_one_worker_is_refused(workers):
+    with pytest.raises(ValueError, match=rf"^workers must be at least 1, it is {workers}$"):
+        pairwise([], [], workers=workers)
+
+
+def test_numpys_buffer_and_error_state_are_left_as_they_were():
+    with np.errstate(all="print"):
+        np.setbufsize(4096)
+        state = np.geterr()
+        pairwise([(0, 0, 1e308, 1e308)], [(1, 1, 5, 5)])
+        assert np.getbufsize() == 4096
+        assert np.geterr() == state
