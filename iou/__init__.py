@@ -6,6 +6,7 @@
 """
 
 from .boxes import area, convert
+from .files import read_coco, read_voc, read_yolo
 from .neighbours import overlapping_pairs
 from .overlap import ciou, diou, giou, intersection, iou, pairwise, union
 
@@ -20,5 +21,8 @@ __all__ = [
     "iou",
     "overlapping_pairs",
     "pairwise",
+    "read_coco",
+    "read_voc",
+    "read_yolo",
     "union",
 ]
