@@ -9,6 +9,7 @@ from .boxes import area, convert
 from .files import read_coco, read_voc, read_yolo
 from .neighbours import overlapping_pairs
 from .overlap import ciou, diou, giou, intersection, iou, pairwise, union
+from .suppression import nms
 
 __version__ = "0.1.0"
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "giou",
     "intersection",
     "iou",
+    "nms",
     "overlapping_pairs",
     "pairwise",
     "read_coco",

@@ -1,0 +1,475 @@
+"""Non-maximum suppression: the greedy rule, found without its loop."""
+
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iou import diou, exact, nms, pairwise, suppression
+
+FORMATS = list(exact.FORMATS)
+MEASURES = ["iou", "diou"]
+TYPES = ["u1", "i2", ">i4", "i8", "u8", "f2", "f4", ">f8", "longdouble"]
+
+
+def greedy(overlap, scores):
+    """Apply the rule word for word: by falling score, each unless a kept one overlaps it."""
+    overlap, kept = np.asarray(overlap, dtype=bool), []
+    for i in sorted(range(len(scores)), key=lambda i: -scores[i]):
+        if not overlap[i, kept].any():
+            kept.append(i)
+    return kept
+
+
+def check(boxes, scores, labels=None, thresholds=(0.0, 0.3, 0.5, 0.9, 1), fmt="xyxy"):
+    """Compare with the rule, applied to the table of all pairs."""
+    before = np.array(boxes)
+    alike = True if labels is None else np.equal.outer(labels, labels)
+    for measure in MEASURES:
+        table = pairwise(boxes, boxes, measure, fmt=fmt)
+        for threshold in thresholds:
+            kept = nms(
+                boxes, scores, labels=labels, iou_threshold=threshold, measure=measure, fmt=fmt
+            )
+            assert kept.dtype == np.int64
+            assert kept.tolist() == greedy((table > threshold) & alike, scores), (
+                measure,
+                threshold,
+            )
+    np.testing.assert_array_equal(boxes, before)
+
+
+def boxes_at(centre, side):
+    return np.concatenate([centre - side / 2, centre + side / 2], axis=1)
+
+
+def scattered(rng, n):
+    return boxes_at(rng.uniform(0, 40 * n**0.5, (n, 2)), rng.uniform(10, 60, (n, 2)))
+
+
+def around_objects(rng, n):
+    centre = rng.uniform(0, 1000, (max(1, n // 7), 2))[rng.integers(0, max(1, n // 7), n)]
+    return boxes_at(centre + rng.normal(0, 3, (n, 2)), rng.uniform(30, 40, (n, 2)))
+
+
+def in_one_cluster(rng, n):
+    return boxes_at(rng.normal(500, 10, (n, 2)), rng.uniform(80, 120, (n, 2)))
+
+
+def loose_around_one_point(rng, n):
+    return boxes_at(rng.uniform(-50, 50, (n, 2)), np.exp(rng.uniform(2, 6, (n, 2))))
+
+
+def half_in_a_cluster(rng, n):
+    return np.vstack([scattered(rng, n - n // 2), in_one_cluster(rng, n // 2)])
+
+
+def on_a_grid(rng, n):
+    corner, side = rng.integers(-9, 9, (n, 2)), rng.integers(0, 6, (n, 2))
+    return np.concatenate([corner, corner + side], axis=1)
+
+
+def in_a_chain(rng, n):
+    x = 2.0 * np.arange(n)
+    return np.stack([x, 0 * x, x + 10, 0 * x + 10], axis=1)
+
+
+def few_different(rng, n):
+    return np.array([[0, 0, 4, 4], [1, 0, 5, 4], [90, 0, 91, 9.0]])[rng.integers(0, 3, n)]
+
+
+FAMILIES = [
+    scattered,
+    around_objects,
+    in_one_cluster,
+    loose_around_one_point,
+    half_in_a_cluster,
+    on_a_grid,
+    in_a_chain,
+    few_different,
+]
+
+
+# Values.
+
+
+def test_by_hand():
+    # B overlaps A by 3/5 and C by 3/5; A and C share 1/3.
+    boxes = [[2, 0, 6, 4], [0, 0, 4, 4], [1, 0, 5, 4], [9, 9, 9, 9]]
+    scores = [0.7, 0.9, 0.8, 0.1]
+    assert nms(boxes, scores).tolist() == [1, 0, 3]
+    assert nms(boxes, scores, iou_threshold=0.3).tolist() == [1, 3]
+    assert nms(boxes, scores, iou_threshold=0.6).tolist() == [1, 2, 0, 3]
+    assert nms(boxes, [0.7, 0.8, 0.9, 1]).tolist() == [3, 2]
+    assert nms(boxes, scores, labels=[0, 0, 1, 1]).tolist() == [1, 2, 0, 3]
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_box_at_the_threshold_stays(measure):
+    for whole in range(2, 12):
+        for part in range(1, whole):
+            # Squares around one point: the centres coincide, so that both measures agree.
+            boxes = [[-whole, -1, whole, 1], [-part, -1, part, 1]]
+            value = part / whole
+            assert nms(boxes, [2, 1], iou_threshold=value, measure=measure).tolist() == [0, 1]
+            below = np.nextafter(value, 0)
+            assert nms(boxes, [2, 1], iou_threshold=below, measure=measure).tolist() == [0]
+
+
+def test_at_threshold_1_all_stay_and_below_it_none_of_the_same():
+    boxes, scores = [[0, 0, 1, 1]] * 5, [3, 1, 4, 1, 5]
+    assert nms(boxes, scores, iou_threshold=1).tolist() == [4, 2, 0, 1, 3]
+    assert nms(boxes, scores, iou_threshold=1 - 2**-53).tolist() == [4]
+
+
+def test_at_threshold_0_boxes_that_share_area_suppress():
+    boxes = [[0, 0, 2, 2], [2, 0, 4, 2], [3, 1, 5, 3], [4, 0, 4, 2]]
+    assert nms(boxes, [4, 3, 2, 1], iou_threshold=0).tolist() == [0, 1, 3]
+
+
+def test_of_equal_scores_the_first_goes_first():
+    boxes = [[0, 0, 4, 4], [0, 0, 4, 4], [0, 0, 4, 3], [9, 9, 10, 10], [9, 9, 10, 10]]
+    assert nms(boxes, [1, 1, 1, 1, 1]).tolist() == [0, 3]
+    assert nms(boxes, [1, 2, 2, 1, 1]).tolist() == [1, 3]
+    same = np.tile([[0, 0, 1, 1]], (3000, 1)) + 5 * (np.arange(3000) % 2)[:, None]
+    assert nms(same, np.zeros(3000)).tolist() == [0, 1]
+
+
+def test_the_result_indexes_the_input_and_not_the_sorted_boxes():
+    boxes = [[0, 0, 4, 4], [0, 0, 4, 3], [9, 9, 10, 10]]
+    assert nms(boxes, [0.5, 0.9, 0.7]).tolist() == [1, 2]
+
+
+def test_the_overlap_is_over_the_union_and_not_over_the_smaller_box():
+    inner = [[0, 0, 10, 10], [0, 0, 5, 5]]
+    kept = nms(inner, [2, 1], iou_threshold=0.3, fmt="xyxy_inclusive")
+    assert exact.iou(*inner, fmt="xyxy_inclusive") == Fraction(36, 121)
+    assert kept.tolist() == [0, 1]
+
+
+def test_diou_spares_what_iou_suppresses():
+    boxes = [[0, 0, 4, 4], [1, 0, 5, 4]]
+    assert diou(*boxes) == 3 / 5 - 1 / 41
+    for threshold in (0.57, 0.58, 0.6):
+        assert len(nms(boxes, [2, 1], iou_threshold=threshold)) == 1 + (threshold >= 0.6)
+        kept = nms(boxes, [2, 1], iou_threshold=threshold, measure="diou")
+        assert len(kept) == 1 + (threshold > 0.575)
+
+
+@pytest.mark.parametrize("n", [1, 2, 40, 700, 1500])
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_the_kept_boxes_are_those_of_the_loop(family, n):
+    rng = np.random.default_rng(n)
+    boxes = family(rng, n)
+    check(boxes, rng.random(n).tolist(), thresholds=(0.0, 0.3, 0.5, 0.9))
+    check(boxes, rng.integers(0, 5, n).tolist(), thresholds=(0.5,))
+    check(boxes, np.arange(n, 0, -1).tolist(), thresholds=(0.5,))
+
+
+@pytest.mark.parametrize("few", [1, 3, 20])
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_how_many_are_few_decides_nothing(monkeypatch, family, few):
+    monkeypatch.setattr(suppression, "_FEW", few)
+    monkeypatch.setattr(suppression, "_PAIRS_TO_A_BOX", few / 10)
+    monkeypatch.setattr(suppression, "_BLOCK", 50 * few)
+    rng = np.random.default_rng(few)
+    boxes = family(rng, 120)
+    check(boxes, rng.random(120).tolist())
+    check(boxes, rng.random(120).tolist(), rng.integers(0, 30, 120).tolist())
+
+
+def test_boxes_in_a_pattern_and_a_cluster_of_low_scores_take_no_room():
+    # Every 512th box, and all that have a low score, are the same.
+    n = 60_000
+    rng = np.random.default_rng(0)
+    boxes = scattered(rng, n)
+    boxes[::512] = boxes[n // 2 :] = [-9, -9, -1, -1]
+    kept = nms(boxes, np.arange(n, 0, -1))
+    different = np.flatnonzero(np.arange(n // 2) % 512)
+    assert kept[0] == 0
+    np.testing.assert_array_equal(kept[1:], different[nms(boxes[different], -different)])
+
+
+coordinate = st.one_of(
+    st.integers(-4, 4),
+    st.floats(-1e3, 1e3),
+    st.sampled_from([0.0, 5e-324, 1e-200, 1e-160, 2.0**53, 1e160, 1.7e308, -1.7e308]),
+)
+
+
+@st.composite
+def scenes(draw):
+    """Boxes with corners from a few numbers, their scores and labels."""
+    pool = st.sampled_from(draw(st.lists(coordinate, min_size=2, max_size=6)))
+    box = st.tuples(pool, pool, pool, pool).map(
+        lambda c: (min(c[0], c[2]), min(c[1], c[3]), max(c[0], c[2]), max(c[1], c[3]))
+    )
+    score = st.integers(-2, 2) | st.floats(allow_nan=False, allow_infinity=False)
+    rows = draw(st.lists(st.tuples(box, score, st.integers(0, 2)), max_size=12))
+    boxes, scores, labels = zip(*rows, strict=True) if rows else ((), (), ())
+    return list(boxes), list(scores), list(labels)
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(
+    scene=scenes(),
+    threshold=st.sampled_from([0, Fraction(1, 7), 0.3, 0.5, 1]) | st.floats(0, 1),
+)
+def test_any_boxes_are_kept_as_the_loop_keeps_them(scene, threshold):
+    boxes, scores, labels = scene
+    check(np.reshape(boxes, (-1, 4)), scores, None, [threshold])
+    check(np.reshape(boxes, (-1, 4)), scores, labels, [threshold])
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(
+    rows=st.lists(st.tuples(*[st.integers(0, 6)] * 4, st.integers(0, 3)), max_size=9),
+    threshold=st.fractions(0, 1, max_denominator=9),
+)
+def test_exact_fractions_lead_to_the_same(rows, threshold):
+    boxes = [(x, y, x + w, y + h) for x, y, w, h, _ in rows]
+    scores = [score for *_, score in rows]
+    # An IoU of whole numbers is rounded once, as the threshold is; a DIoU is so more often.
+    for measure, margin in (("iou", 0), ("diou", 1e-9)):
+        values = [[getattr(exact, measure)(a, b) for b in boxes] for a in boxes]
+        if all(abs(value - threshold) >= margin for row in values for value in row):
+            kept = nms(boxes, scores, iou_threshold=threshold, measure=measure)
+            assert kept.tolist() == greedy([[v > threshold for v in row] for row in values], scores)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_no_kept_box_suppresses_another_and_each_dropped_one_has_a_reason(family, measure):
+    rng = np.random.default_rng(0)
+    boxes, scores = family(rng, 1500), rng.permutation(1500)
+    above = pairwise(boxes, boxes, measure) > 0.4
+    kept = nms(boxes, scores, iou_threshold=0.4, measure=measure)
+    assert not np.triu(above[np.ix_(kept, kept)], 1).any()
+    assert (np.diff(scores[kept]) < 0).all()
+    dropped = np.setdiff1d(np.arange(1500), kept)
+    better = scores[kept][:, None] > scores[dropped]
+    assert (above[np.ix_(kept, dropped)] & better).any(axis=0).all()
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_the_order_of_the_input_does_not_matter_where_scores_differ(family):
+    rng = np.random.default_rng(0)
+    boxes, scores = family(rng, 1200), rng.permutation(1200)
+    order = rng.permutation(1200)
+    labels = rng.integers(0, 3, 1200)
+    for options, mixed in (({}, {}), ({"labels": labels}, {"labels": labels[order]})):
+        expected = nms(boxes, scores, **options)
+        np.testing.assert_array_equal(order[nms(boxes[order], scores[order], **mixed)], expected)
+
+
+# Labels.
+
+
+@pytest.mark.parametrize("classes", [1, 2, 3, 40, 1000])
+def test_labels_part_the_boxes(classes):
+    rng = np.random.default_rng(classes)
+    n = 1800
+    boxes, scores, labels = in_one_cluster(rng, n), rng.permutation(n), rng.integers(0, classes, n)
+    parts = [np.flatnonzero(labels == label) for label in range(classes)]
+    kept = np.concatenate([part[nms(boxes[part], scores[part])] for part in parts])
+    expected = kept[np.argsort(-scores[kept])]
+    np.testing.assert_array_equal(nms(boxes, scores, labels=labels), expected)
+    names = np.array([f"class {label}" for label in range(classes)])[labels]
+    for same in (labels.astype("u1") if classes < 256 else labels, labels - 7.5, names):
+        np.testing.assert_array_equal(nms(boxes, scores, labels=same), expected)
+        np.testing.assert_array_equal(nms(boxes, scores, labels=same.tolist()), expected)
+    np.testing.assert_array_equal(nms(boxes, scores, labels=names.astype(object)), expected)
+
+
+def test_labels_move_no_box():
+    # Adding label × (largest coordinate + 1) would lay the second box on the first.
+    assert nms([[0, 0, 10, 10], [-11, -11, -1, -1]], [0.9, 0.8], labels=[0, 1]).tolist() == [0, 1]
+    # Here it would round away what the boxes differ by, or overflow.
+    boxes = [[2**53 - 2, 0, 2**53, 2], [2**53 - 1, 0, 2**53, 2], [2**53 - 2, 0, 2**53 - 1, 2]]
+    for dtype in ("i8", "u8", "f8"):
+        kept = nms(np.array(boxes, dtype), [3, 2, 1], labels=[7, 9, 9])
+        assert kept.tolist() == [0, 1, 2]
+    bytes_ = np.array([[0, 0, 200, 200], [0, 0, 200, 190], [50, 0, 250, 200]], np.uint8)
+    assert nms(bytes_, [3, 2, 1], labels=[5, 5, 200]).tolist() == [0, 2]
+
+
+# Inputs.
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_every_format_and_dtype(fmt, dtype):
+    rng = np.random.default_rng(0)
+    boxes = rng.integers(0, 12, (60, 4))
+    if "w" not in exact.FORMATS[fmt]:
+        boxes = np.sort(boxes.reshape(-1, 2, 2), axis=1).reshape(-1, 4)
+    scores = rng.integers(0, 9, 60)
+    check(boxes.astype(dtype), scores.tolist(), fmt=fmt)
+    kept = nms(boxes, scores) if fmt == "xyxy" else nms(boxes, scores, fmt=fmt)
+    np.testing.assert_array_equal(nms(boxes, scores.astype(dtype), fmt=fmt), kept)
+
+
+@pytest.mark.parametrize("few", [2, 512])
+def test_boxes_that_float64_does_not_carry(monkeypatch, few):
+    monkeypatch.setattr(suppression, "_FEW", few)
+    rng = np.random.default_rng(0)
+    small = on_a_grid(rng, 14)
+    for boxes in (
+        small + 2**62 + 1,
+        [[int(x) * 10**400 for x in row] for row in small],
+        [[int(x) + 10**30 for x in row] for row in small],
+        small * 1e307,
+        small * 5e-324,
+        small * 1e-200,
+    ):
+        kept = nms(boxes, range(14), iou_threshold=0.2)
+        rows = [list(map(Fraction, np.asarray(row).tolist())) for row in boxes]
+        overlap = [[exact.iou(a, b) > Fraction(0.2) for b in rows] for a in rows]
+        assert kept.tolist() == greedy(overlap, range(14))
+
+
+def test_scores_are_compared_as_they_are():
+    boxes = np.tile([[0, 0, 1, 1]], (3, 1))
+    for scores in (
+        np.array([2**62, 2**62 + 1, -(2**63)]),
+        np.array([0, 2**64 - 1, 2**64 - 2], dtype=np.uint64),
+        np.array([0, 255, 254], dtype=np.uint8),
+        np.array([0, 1, np.nextafter(np.longdouble(1), 0)]),
+        np.array([-1.0, 5e-324, -0.0]),
+        [-5, -3, -4],
+    ):
+        assert nms(boxes, scores).tolist() == [1]
+        assert nms(boxes, scores, iou_threshold=1)[0] == 1
+    assert nms(boxes, np.array([0.0, -0.0, 0.0]), iou_threshold=1).tolist() == [0, 1, 2]
+
+
+def test_sorting_keeps_ties_in_order():
+    rng = np.random.default_rng(0)
+    for scores in (rng.integers(0, 50, 3000), rng.random(3000).astype("f2"), np.zeros(3000)):
+        expected = sorted(range(3000), key=lambda i: -scores[i])
+        assert suppression._by_falling_score(scores).tolist() == expected
+
+
+def test_lists_and_other_layouts_are_read_and_left_alone():
+    rng = np.random.default_rng(0)
+    boxes, scores = around_objects(rng, 800), rng.random(800)
+    kept = nms(boxes, scores)
+    column_major = np.asfortranarray(boxes)
+    backwards = scores[::-1].copy()[::-1]
+    for array in (column_major, backwards):
+        array.flags.writeable = False
+    np.testing.assert_array_equal(nms(column_major, backwards), kept)
+    np.testing.assert_array_equal(nms(boxes.tolist(), scores.tolist()), kept)
+
+
+def test_no_boxes():
+    for boxes, scores, labels in (([], [], None), (np.empty((0, 4)), np.empty(0), [])):
+        for threshold in (0, 0.5, 1):
+            kept = nms(boxes, scores, labels=labels, iou_threshold=threshold)
+            assert (kept.shape, kept.dtype) == ((0,), np.int64)
+
+
+# Errors.
+
+ONE = [[0, 0, 1, 1]]
+TWO = [[0, 0, 1, 1], [5, 5, 6, 6]]
+REFUSED = [
+    (ValueError, "1 boxes need scores of shape (1,), not (2,)", ONE, [1, 2], {}),
+    (ValueError, "2 boxes need scores of shape (2,), not (2, 1)", TWO, [[1], [2]], {}),
+    (ValueError, "1 boxes need scores of shape (1,), not ()", ONE, 0.5, {}),
+    (ValueError, "0 boxes need scores of shape (0,), not (1,)", [], [1], {}),
+    (ValueError, "scores[1] is nan; scores must be finite", TWO, [1, np.nan], {}),
+    (ValueError, "scores[0] is inf; scores must be finite", TWO, [np.inf, np.nan], {}),
+    (ValueError, "scores[1] is -inf; scores must be finite", TWO, [1, -np.inf], {}),
+    (TypeError, "scores must be real numbers, they are of bool", TWO, [True, False], {}),
+    (TypeError, "scores must be real numbers, they are of <U3", TWO, ["0.5", "1"], {}),
+    (TypeError, "scores must be real numbers, they are of object", TWO, [None, 1], {}),
+    (TypeError, "scores must be real numbers, they are of complex128", TWO, [1j, 1], {}),
+    (ValueError, "2 boxes need labels of shape (2,), not (1,)", TWO, [1, 2], {"labels": [1]}),
+    (ValueError, "2 boxes need labels of shape (2,), not ()", TWO, [1, 2], {"labels": "ab"}),
+    (ValueError, "labels[1] is nan", TWO, [1, 2], {"labels": [1, np.nan]}),
+    (ValueError, "labels[0] is nan", TWO, [1, 2], {"labels": np.array([np.nan, 1])}),
+    (ValueError, "iou_threshold must be in [0, 1], it is 1.5", TWO, [1, 2], {"iou_threshold": 1.5}),
+    (ValueError, "iou_threshold must be in [0, 1], it is -1", TWO, [1, 2], {"iou_threshold": -1}),
+    (
+        ValueError,
+        "iou_threshold must be in [0, 1], it is nan",
+        TWO,
+        [1, 2],
+        {"iou_threshold": np.nan},
+    ),
+    (
+        TypeError,
+        "iou_threshold must be a real number, it is a str",
+        TWO,
+        [1, 2],
+        {"iou_threshold": "0.5"},
+    ),
+    (
+        TypeError,
+        "iou_threshold must be a real number, it is a bool",
+        TWO,
+        [1, 2],
+        {"iou_threshold": True},
+    ),
+    (
+        ValueError,
+        "unknown measure 'giou'; known are 'iou', 'diou'",
+        TWO,
+        [1, 2],
+        {"measure": "giou"},
+    ),
+    (ValueError, "boxes must have the shape (N, 4), it has (4,)", ONE[0], [1], {}),
+    (ValueError, "boxes[1] = (5, 0, 1, 1): x_max < x_min", [*ONE, [5, 0, 1, 1]], [1, 2], {}),
+]
+
+
+@pytest.mark.parametrize(("error", "message", "boxes", "scores", "options"), REFUSED)
+def test_what_is_refused_is_named(error, message, boxes, scores, options):
+    with pytest.raises(error, match=f"^{re.escape(message)}$"):
+        nms(boxes, scores, **options)
+
+
+def test_masked_arrays_are_refused():
+    masked = np.ma.array([1.0, 2.0], mask=[True, False])
+    with pytest.raises(TypeError, match=r"^scores: masked"):
+        nms(TWO, masked)
+    with pytest.raises(TypeError, match=r"^labels: masked"):
+        nms(TWO, [1, 2], labels=masked)
+    with pytest.raises(TypeError, match=r"^boxes: masked"):
+        nms(np.ma.array(TWO), [1, 2])
+
+
+# Other libraries.
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.9])
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_powerboxes_keeps_the_same(peer, family, threshold):
+    powerboxes = peer("powerboxes")
+    rng = np.random.default_rng(0)
+    boxes = family(rng, 1500).astype(float)
+    # It divides 0 by 0.
+    boxes = boxes[(boxes[:, 2:] > boxes[:, :2]).all(axis=1)]
+    scores = rng.random(len(boxes))
+    kept = nms(boxes, scores, iou_threshold=threshold)
+    for other in (powerboxes.nms, powerboxes.rtree_nms):
+        np.testing.assert_array_equal(other(boxes, scores, threshold, 0.0), kept)
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.9])
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_torchvision_keeps_the_same(family, threshold):
+    reason = "torchvision is large, and optional"
+    torch = pytest.importorskip("torch", reason=reason)
+    operations = pytest.importorskip("torchvision.ops", reason=reason)
+    rng = np.random.default_rng(0)
+    boxes = family(rng, 1500).astype(float)
+    for scores in (rng.random(1500), rng.integers(0, 9, 1500).astype(float)):
+        tensors = torch.from_numpy(boxes), torch.from_numpy(scores)
+        expected = operations.nms(*tensors, threshold).numpy()
+        np.testing.assert_array_equal(nms(boxes, scores, iou_threshold=threshold), expected)
+        np.testing.assert_array_equal(nms(*tensors, iou_threshold=threshold), expected)
