@@ -5,9 +5,7 @@ Boxes come in as anything NumPy can read, with a last axis of four, in one of th
 of the package takes them.
 """
 
-import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -26,13 +24,11 @@ _PLAIN = np.frompyfunc(lambda number: getattr(number, "item", lambda: number)(),
 _FIRST_SKIPPED = 2.0**53
 # Below it, a float64 loses digits one by one.
 SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
-# IoUs computed at a time: what the kernel needs on the way then fits the processor's cache.
-_TILE = 2**16
-# For which a result takes the room of this many; others take more, so their tiles are smaller.
-_IOU_ARRAYS = 5
+# Numbers that a tile works in: they then fit the processor's cache.
+_ROOM = 2**17
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Boxes:
     """Validated boxes: columns for the fast path, what was given for the exact one.
 
@@ -52,6 +48,8 @@ class Boxes:
         What they mean.
     all_carried : bool
         Whether no box is NaN.
+    solid : bool
+        Whether every box has an area.
     rounded : bool
         Whether corners may be rounded.
     """
@@ -60,6 +58,7 @@ class Boxes:
     given: NDArray[Any]
     fmt: str
     all_carried: bool
+    solid: bool
     rounded: bool
 
     @property
@@ -112,13 +111,14 @@ class Boxes:
         """Whether float64 carries every one of the boxes."""
         return self.all_carried or not np.isnan(self.area).any()
 
-    def __getitem__(self, index: tuple[slice | None, ...]) -> "Boxes":
-        columns, given = self.columns[:, *index], self.given[index]
-        return Boxes(columns, given, self.fmt, self.all_carried, self.rounded)
+    def __getitem__(self, index: slice | tuple[slice | None, ...]) -> "Boxes":
+        columns = self.columns[:, *index] if isinstance(index, tuple) else self.columns[:, index]
+        given = self.given[index]
+        return Boxes(columns, given, self.fmt, self.all_carried, self.solid, self.rounded)
 
     def part(self, axis: int, part: slice) -> "Boxes":
         """Cut along an axis; one of length 1 broadcasts and stays."""
-        return self if self.shape[axis] == 1 else self[(slice(None),) * axis + (part,)]
+        return self if self.given.shape[axis] == 1 else self[(slice(None),) * axis + (part,)]
 
 
 def read(
@@ -169,9 +169,10 @@ def read(
         given = given.reshape(0, 4)
     if given.ndim == 0 or given.shape[-1] != 4:
         raise ValueError(f"{name}: the last axis must be 4, the shape is {given.shape}")
-    _reject_bad_rows(given, fmt, name)
-    columns, rounded = _columns(given, fmt, with_angles)
-    return Boxes(columns, given, fmt, not np.isnan(columns[4]).any(), rounded)
+    with np.errstate(all="ignore"):
+        numbers = _float64(_last_axis_first(given))
+        _reject_bad_rows(given, numbers, fmt, name)
+        return _measured(given, numbers, fmt, with_angles)
 
 
 def area(boxes: ArrayLike, *, fmt: str = "xyxy") -> float | FloatArray:
@@ -254,13 +255,13 @@ def convert(boxes: ArrayLike, *, fmt: str = "xyxy", to: str = "xyxy") -> FloatAr
     """
     source = read(boxes, fmt)
     exact.field_names(to)
-    result = _float64(source.given)
-    if fmt != to:
-        sides = result[..., 2:]
-        with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):
+        result = _float64(source.given)
+        if fmt != to:
+            sides = result[..., 2:]
             result = np.stack(exact.FROM_CORNERS[to](*source.lo, *source.hi), axis=-1)
-        if "w" in exact.FORMATS[fmt] and "w" in exact.FORMATS[to]:
-            result[..., 2:] = sides
+            if "w" in exact.FORMATS[fmt] and "w" in exact.FORMATS[to]:
+                result[..., 2:] = sides
     # What float64 does not carry is NaN here, and what overflowed on the way is infinite.
     for index in np.argwhere(~np.isfinite(result).all(axis=-1)):
         row = tuple(map(int, index))
@@ -283,55 +284,26 @@ class Measure:
     Attributes
     ----------
     kernel : callable
-        Takes `Boxes` that broadcast against each other, a `Scratch` for what it needs on the way,
-        and ``out``, the array for the result.
+        Takes `Boxes` that broadcast against each other, ``room`` for what it needs on the way, and
+        ``out``, the array for the result.
     definition : callable
         Takes as many single boxes and ``fmt``, returns the exact value.
-    arrays : int
-        How many arrays of a tile's size the kernel has in use at a time, at most.
+    planes : int
+        How many arrays of the shape of ``out`` the room holds. Every tile uses them again, for
+        fresh memory costs more than the arithmetic.
     with_angles : bool
         Whether the kernel needs the boxes' aspect angles.
     """
 
     kernel: Callable[..., FloatArray]
     definition: Callable[..., Any]
-    arrays: int
+    planes: int
     with_angles: bool = False
 
     @property
     def tile(self) -> int:
-        """Results computed at a time: the more room one takes, the fewer, for all to fit."""
-        return max(1, _TILE * _IOU_ARRAYS // max(self.arrays, _IOU_ARRAYS))
-
-
-class Scratch:
-    """Room for the intermediate results of a tile, which the next tile uses again.
-
-    Without it every step would take fresh memory, and that costs more than the arithmetic.
-    """
-
-    def __init__(self, size: int) -> None:
-        self._block = np.empty(size)
-        self._used = 0
-        self._shape: tuple[int, ...] = ()
-
-    def start(self, shape: tuple[int, ...]) -> None:
-        """Begin a tile, whose results have this shape."""
-        self._shape, self._used = shape, 0
-
-    def new(self, *axes: int) -> FloatArray:
-        """Hand out an array of the tile's shape, or of several such."""
-        shape = (*axes, *self._shape)
-        size = math.prod(shape)
-        start, self._used = self._used, self._used + size
-        return self._block[start : self._used].reshape(shape)
-
-    @contextmanager
-    def lend(self, *axes: int) -> Iterator[FloatArray]:
-        """Hand out such an array for a while."""
-        used = self._used
-        yield self.new(*axes)
-        self._used = used
+        """Results computed at a time."""
+        return _ROOM // max(1, self.planes)
 
 
 def evaluate(measure: Measure, *operands: Boxes) -> float | FloatArray:
@@ -352,14 +324,14 @@ def fill(out: FloatArray, measure: Measure, *operands: Boxes) -> None:
         # NumPy copies operands that broadcast into a buffer, which takes longer than the work
         # unless the buffer is smaller than a row. Leaving errstate restores its size.
         np.setbufsize(16)
-        scratch = Scratch(measure.arrays * min(out.size, measure.tile))
+        room = np.empty(measure.planes * min(out.size, measure.tile))
         rows = max(1, measure.tile // max(1, out[:1].size))
         for start in range(0, len(out), rows):
             part = slice(start, start + rows)
-            _fill(out[part], scratch, measure, *(boxes.part(0, part) for boxes in operands))
+            _fill(out[part], room, measure, *(boxes.part(0, part) for boxes in operands))
 
 
-def _fill(out: FloatArray, scratch: Scratch, measure: Measure, *operands: Boxes) -> None:
+def _fill(out: FloatArray, room: FloatArray, measure: Measure, *operands: Boxes) -> None:
     """Halve what does not fit the cache; where float64 fails, halve until a single value is left.
 
     That one is computed by its definition, so that no value depends on its neighbours.
@@ -368,8 +340,8 @@ def _fill(out: FloatArray, scratch: Scratch, measure: Measure, *operands: Boxes)
         return
     if out.size <= measure.tile and all(boxes.carried for boxes in operands):
         try:
-            scratch.start(out.shape)
-            measure.kernel(*operands, scratch, out)
+            planes = room[: measure.planes * out.size].reshape(-1, *out.shape)
+            measure.kernel(*operands, planes, out)
             return
         except FloatingPointError:
             pass
@@ -381,7 +353,7 @@ def _fill(out: FloatArray, scratch: Scratch, measure: Measure, *operands: Boxes)
     middle = out.shape[axis] // 2
     for part in (slice(None, middle), slice(middle, None)):
         there = (slice(None),) * axis + (part,)
-        _fill(out[there], scratch, measure, *(boxes.part(axis, part) for boxes in operands))
+        _fill(out[there], room, measure, *(boxes.part(axis, part) for boxes in operands))
 
 
 def nearest_float(number: Fraction | float) -> float:
@@ -392,12 +364,12 @@ def nearest_float(number: Fraction | float) -> float:
         return float("inf") if number > 0 else float("-inf")
 
 
-def _area(boxes: Boxes, _: Scratch, out: FloatArray) -> FloatArray:
+def _area(boxes: Boxes, _: FloatArray, out: FloatArray) -> FloatArray:
     out[...] = boxes.area
     return out
 
 
-_AREA = Measure(_area, exact.area, arrays=0)
+_AREA = Measure(_area, exact.area, planes=0)
 
 
 def _as_numbers(boxes: ArrayLike, name: str) -> NDArray[Any]:
@@ -435,20 +407,20 @@ def _skips_integers(array: FloatArray) -> bool:
     return bool((np.abs(array) >= _FIRST_SKIPPED).any())
 
 
-def _reject_bad_rows(given: NDArray[Any], fmt: str, name: str) -> None:
+def _reject_bad_rows(given: NDArray[Any], numbers: FloatArray, fmt: str, name: str) -> None:
     """Raise for the first bad row. The array test finds it; `exact` has the words for it."""
+    has_sides = "w" in exact.FORMATS[fmt]
+    starts, ends = 0 if has_sides else numbers[:2], numbers[2:]
     # Rounding keeps the order, so numbers that are in order as float64 were in order before.
-    numbers = _float64(given) if given.dtype == object else given
-    first, second, third, fourth = np.moveaxis(numbers, -1, 0)
-    if "w" in exact.FORMATS[fmt]:
-        suspect = ~((third >= 0) & (fourth >= 0))
-    elif given.dtype == object:
-        suspect = ~((third > first) & (fourth > second))
+    if (ends > starts).all() and np.isfinite(numbers).all():
+        return
+    if not has_sides and given.dtype == object:
+        suspect = ends <= starts
+    elif has_sides or given.dtype.itemsize < 8:
+        suspect = ends < starts
     else:
-        suspect = ~((third >= first) & (fourth >= second))
-    if numbers.dtype.kind == "f":
-        suspect |= ~np.isfinite(numbers).all(axis=-1)
-    for index in np.argwhere(suspect):
+        suspect = _last_axis_first(given[..., 2:] < given[..., :2])
+    for index in np.argwhere(suspect.any(axis=0) | ~np.isfinite(numbers).all(axis=0)):
         row = tuple(map(int, index))
         try:
             exact.corners(given[row].tolist(), fmt)
@@ -461,34 +433,51 @@ def _describe(name: str, row: tuple[int, ...], given: NDArray[Any]) -> str:
     return f"{name}{place} = ({', '.join(map(str, given[row].tolist()))})"
 
 
-def _columns(given: NDArray[Any], fmt: str, with_angles: bool) -> tuple[FloatArray, bool]:
-    numbers = np.moveaxis(given, -1, 0)
-    wide = _float64(numbers)
-    wide += 0.0  # −0 becomes 0, so that no side and no area is −0.
+def _last_axis_first(given: NDArray[Any]) -> NDArray[Any]:
+    return given.transpose(-1, *range(given.ndim - 1))
+
+
+def _measured(given: NDArray[Any], numbers: FloatArray, fmt: str, with_angles: bool) -> Boxes:
+    """Measure valid boxes, and find out what float64 does not carry."""
+    numbers += 0.0  # −0 becomes 0, so that no side and no area is −0.
     has_anchor = "w" in exact.FORMATS[fmt]
-    columns = np.full((12 if has_anchor else 6, *wide.shape[1:]), np.nan)
-    with np.errstate(all="ignore"):
-        columns[:4] = exact.TO_CORNERS[fmt](*wide)
-        carried = ~_changed(numbers, wide) & np.isfinite(columns[:4]).all(axis=0)
-        if has_anchor:
-            sides = wide[2:]
-            columns[6:8] = wide[:2]
-            columns[8:10] = 0 if fmt == "xywh" else sides / 2
-            columns[10:12] = sides - columns[8:10]
-            carried &= (columns[8:10] + columns[10:12] == sides).all(axis=0)
-        else:
-            sides = columns[2:4] - columns[:2]
-        if fmt == "xyxy_inclusive":
-            last, end = wide[2:], columns[2:4]
-            carried &= ((end - 1 == last) & (end - last == 1)).all(axis=0)
-        columns[4] = sides[0] * sides[1]
-        carried &= _is_normal(columns[4], np.all(sides > 0, axis=0))
+    columns = np.empty((12 if has_anchor else 6, *numbers.shape[1:]))
+    columns[:4] = numbers if fmt == "xyxy" else exact.TO_CORNERS[fmt](*numbers)
+    if has_anchor:
+        sides = numbers[2:]
+        columns[6:8] = numbers[:2]
+        columns[8:10] = 0 if fmt == "xywh" else sides / 2
+        columns[10:12] = sides - columns[8:10]
+    else:
+        sides = columns[2:4] - columns[:2]
+    area, angle = columns[4, ...], columns[5, ...]
+    np.multiply(sides[0], sides[1], out=area)
+    if with_angles:
+        np.arctan2(sides[0], sides[1], out=angle)
+        angle /= np.pi / 2
+    else:
+        angle.fill(np.nan)
+    solid = bool((area >= SMALLEST_NORMAL).all())
+    all_carried = (
+        (fmt, solid, _is_narrow(given.dtype)) == ("xyxy", True, True)
+        and bool((area < np.inf).all())
+        and bool(not with_angles or (angle >= SMALLEST_NORMAL).all())
+    )
+    if not all_carried:
+        carried = ~_changed(_last_axis_first(given), numbers)
+        carried &= np.isfinite(columns[:4]).all(axis=0)
+        carried &= _is_normal(area, np.all(sides > 0, axis=0))
         if with_angles:
-            columns[5] = np.arctan2(*sides) / (np.pi / 2)
-            carried &= _is_normal(columns[5], sides[0] > 0)
-        rounded = has_anchor and not _are_halves(wide)
-    columns[:, ~carried] = np.nan
-    return columns, rounded
+            carried &= _is_normal(angle, sides[0] > 0)
+        if has_anchor:
+            carried &= (columns[8:10] + columns[10:12] == sides).all(axis=0)
+        if fmt == "xyxy_inclusive":
+            last, end = numbers[2:], columns[2:4]
+            carried &= ((end - 1 == last) & (end - last == 1)).all(axis=0)
+        all_carried = bool(carried.all())
+        columns[:, ~carried] = np.nan
+    rounded = has_anchor and not _are_halves(numbers)
+    return Boxes(columns, given, fmt, all_carried, solid, rounded)
 
 
 def _are_halves(numbers: FloatArray) -> bool:
@@ -505,13 +494,17 @@ def _float64(numbers: NDArray[Any]) -> FloatArray:
     """Round to float64, in a new array; what lies beyond its range becomes infinite."""
     if numbers.dtype == object:
         numbers = np.frompyfunc(nearest_float, 1, 1)(numbers)
-    with np.errstate(all="ignore"):
-        return np.array(numbers, dtype=np.float64, order="C")
+    return np.array(numbers, dtype=np.float64, order="C")
+
+
+def _is_narrow(dtype: np.dtype[Any]) -> bool:
+    """Tell whether float64 holds all numbers of a type."""
+    return dtype.itemsize < 8 or (dtype.kind, dtype.itemsize) == ("f", 8)
 
 
 def _changed(columns: NDArray[Any], wide: FloatArray) -> NDArray[np.bool_]:
     """Tell which boxes have a number that became another one as a float64."""
-    if columns.dtype.itemsize < 8 or (columns.dtype.kind, columns.dtype.itemsize) == ("f", 8):
+    if _is_narrow(columns.dtype):
         return np.zeros(wide.shape[1:], dtype=bool)
     large = ~(np.abs(wide) < _FIRST_SKIPPED) | (columns.dtype.kind == "f")
     rounded = np.zeros(wide.shape, dtype=bool)

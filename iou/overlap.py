@@ -5,7 +5,6 @@ A kernel takes :class:`~iou.boxes.Boxes` that broadcast against each other, so t
 serve one pair, rows of pairs, and the table of all pairs.
 """
 
-import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
@@ -20,7 +19,6 @@ from .boxes import (
     Boxes,
     FloatArray,
     Measure,
-    Scratch,
     evaluate,
     fill,
     nearest_float,
@@ -34,40 +32,38 @@ _TINY = np.nextafter(0.0, 1.0)
 _LIMITS = {float: float("inf"), int: 2**52}
 
 
-# A kernel takes two sets of boxes, room for what it needs on the way, and the array for the result.
+# A kernel takes two sets of boxes, `room` for what it needs on the way, which is a stack of arrays
+# of the result's shape, and the array for the result.
 
 
-def _overlap(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
+def _overlap(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
     """Width and height of the intersection, shape (2, ...)."""
     if a.rounded or b.rounded:
         return _overlap_from_anchors(a, b, room)
     # Moving both ends of b into a leaves the overlap. It is min − max where the
     # two meet, and 0 by itself where they are apart: nothing is left to clamp.
-    sides = np.clip(b.hi, a.lo, a.hi, out=room.new(2))
-    with room.lend(2) as starts:
-        sides -= np.clip(b.lo, a.lo, a.hi, out=starts)
-    return sides
+    ends = b.hi.clip(a.lo, a.hi, out=room[:2])
+    starts = b.lo.clip(a.lo, a.hi, out=room[2:4])
+    return np.subtract(ends, starts, out=room[:2])
 
 
-def _hull(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
+def _hull(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
     """Width and height of the smallest box that encloses both, shape (2, ...)."""
     if a.rounded or b.rounded:
         return _hull_from_anchors(a, b, room)
-    # np.maximum and np.minimum say the same; clip is faster where b broadcasts.
-    sides = np.clip(b.hi, a.hi, np.inf, out=room.new(2))
-    with room.lend(2) as starts:
-        sides -= np.clip(b.lo, -np.inf, a.lo, out=starts)
-    return sides
+    ends = np.maximum(a.hi, b.hi, out=room[:2])
+    starts = np.minimum(a.lo, b.lo, out=room[2:4])
+    return np.subtract(ends, starts, out=room[:2])
 
 
-def _between(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
+def _between(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
     """From the centre of a to the centre of b, in x and y, shape (2, ...)."""
     if a.rounded or b.rounded:
         return _between_from_anchors(a, b, room)
-    twice = np.subtract(b.lo, a.lo, out=room.new(2))
-    with room.lend(2) as ends:
-        twice += np.subtract(b.hi, a.hi, out=ends)
-    return np.multiply(twice, 0.5, out=twice)
+    starts = np.subtract(b.lo, a.lo, out=room[:2])
+    ends = np.subtract(b.hi, a.hi, out=room[2:4])
+    twice = np.add(starts, ends, out=room[:2])
+    return np.multiply(twice, 0.5, out=room[:2])
 
 
 # Where corners are rounded, all three follow from how far each box reaches beyond the start of the
@@ -75,53 +71,62 @@ def _between(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
 # half the difference of the reaches lies between the centres.
 
 
-def _overlap_from_anchors(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
-    sides = np.minimum(_reach(a, b), _reach(b, a), out=room.new(2))
+def _overlap_from_anchors(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
+    sides = np.minimum(*_reaches(a, b), out=room[:2])
     np.clip(sides, 0, a.sides, out=sides)
     return np.clip(sides, 0, b.sides, out=sides)
 
 
-def _hull_from_anchors(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
-    sides = np.maximum(_reach(a, b), _reach(b, a), out=room.new(2))
+def _hull_from_anchors(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
+    sides = np.maximum(*_reaches(a, b), out=room[:2])
     np.maximum(sides, a.sides, out=sides)
     return np.maximum(sides, b.sides, out=sides)
 
 
-def _between_from_anchors(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
-    twice = np.subtract(_reach(b, a), _reach(a, b), out=room.new(2))
+def _between_from_anchors(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
+    of_a, of_b = _reaches(a, b)
+    twice = np.subtract(of_b, of_a, out=room[:2])
     return np.multiply(twice, 0.5, out=twice)
 
 
-def _reach(a: Boxes, b: Boxes) -> FloatArray:
-    """How far a reaches beyond the start of b, ``a.hi - b.lo``, without rounding the two first."""
+def _reaches(a: Boxes, b: Boxes) -> tuple[FloatArray, FloatArray]:
+    """How far each box reaches beyond the start of the other, without rounding corners first."""
     apart, apart_error = _two_sum(b.anchor, -a.anchor)
-    together, together_error = _two_sum(a.after, b.before)
-    together -= apart
-    together += together_error - apart_error
-    return together
+    of_a, of_a_error = _two_sum(a.after, b.before)
+    of_b, of_b_error = _two_sum(b.after, a.before)
+    of_a -= apart
+    of_a += np.subtract(of_a_error, apart_error, out=of_a_error)
+    of_b += apart
+    of_b += np.add(of_b_error, apart_error, out=of_b_error)
+    return of_a, of_b
 
 
 def _two_sum(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Add two numbers, and give the rounding error as well (Knuth's TwoSum)."""
     total = x + y
     of_y = total - x
-    return total, (x - (total - of_y)) + (y - of_y)
+    error = total - of_y
+    np.subtract(x, error, out=error)
+    np.subtract(y, of_y, out=of_y)
+    error += of_y
+    return total, error
 
 
-def _ratio(part: FloatArray, whole: FloatArray, out: FloatArray) -> FloatArray:
-    """Divide, with 0/0 defined to be 0; `whole` is used up."""
-    np.maximum(whole, _TINY, out=whole)
+def _ratio(part: FloatArray, whole: FloatArray, out: FloatArray, *, solid: bool) -> FloatArray:
+    """Divide, with 0/0 defined to be 0; `whole` is used up. None is 0 where boxes are `solid`."""
+    if not solid:
+        np.maximum(whole, _TINY, out=whole)
     return np.divide(part, whole, out=out)
 
 
-def _intersection(a: Boxes, b: Boxes, room: Scratch, out: FloatArray) -> FloatArray:
+def _intersection(a: Boxes, b: Boxes, room: FloatArray, out: FloatArray) -> FloatArray:
     width, height = _overlap(a, b, room)
     shared: FloatArray = np.multiply(width, height, out=out)
     return shared
 
 
-def _union(a: Boxes, b: Boxes, room: Scratch, out: FloatArray) -> FloatArray:
-    return _union_of(a, b, _intersection(a, b, room, room.new()), out)
+def _union(a: Boxes, b: Boxes, room: FloatArray, out: FloatArray) -> FloatArray:
+    return _union_of(a, b, _intersection(a, b, room, room[0]), out)
 
 
 def _union_of(a: Boxes, b: Boxes, shared: FloatArray, out: FloatArray) -> FloatArray:
@@ -129,50 +134,53 @@ def _union_of(a: Boxes, b: Boxes, shared: FloatArray, out: FloatArray) -> FloatA
     return np.subtract(areas, shared, out=out)
 
 
-def _iou(a: Boxes, b: Boxes, room: Scratch, out: FloatArray) -> FloatArray:
-    shared = _intersection(a, b, room, room.new())
-    return _ratio(shared, _union_of(a, b, shared, room.new()), out)
+def _iou(a: Boxes, b: Boxes, room: FloatArray, out: FloatArray) -> FloatArray:
+    shared = _intersection(a, b, room, room[0])
+    union = _union_of(a, b, shared, room[1])
+    return _ratio(shared, union, out, solid=a.solid or b.solid)
 
 
-def _giou(a: Boxes, b: Boxes, room: Scratch, out: FloatArray) -> FloatArray:
-    shared = _intersection(a, b, room, room.new())
-    union = _union_of(a, b, shared, room.new())
-    width, height = _hull(a, b, room)
+def _giou(a: Boxes, b: Boxes, room: FloatArray, out: FloatArray) -> FloatArray:
+    shared = _intersection(a, b, room, room[0])
+    union = _union_of(a, b, shared, room[1])
+    width, height = _hull(a, b, room[2:])
     hull = np.multiply(width, height, out=width)
     wasted = np.subtract(hull, union, out=height)
     # Rounding may lift the union above the hull that contains it.
     np.maximum(wasted, 0, out=wasted)
-    giou = _ratio(shared, union, out)
-    giou -= _ratio(wasted, hull, wasted)
+    solid = a.solid or b.solid
+    giou = _ratio(shared, union, out, solid=solid)
+    giou -= _ratio(wasted, hull, wasted, solid=solid)
     return giou
 
 
-def _distance(a: Boxes, b: Boxes, room: Scratch) -> FloatArray:
+def _distance(a: Boxes, b: Boxes, room: FloatArray, out: FloatArray) -> FloatArray:
     """Squared distance of the centres, relative to the diagonal of the enclosing box."""
     between = _between(a, b, room)
     between *= between
-    diagonal = _hull(a, b, room)
+    diagonal = _hull(a, b, room[2:])
     diagonal *= diagonal
     distance = np.add(between[0], between[1], out=between[0])
-    return _ratio(distance, np.add(diagonal[0], diagonal[1], out=diagonal[0]), distance)
+    whole = np.add(diagonal[0], diagonal[1], out=diagonal[0])
+    return _ratio(distance, whole, out, solid=a.solid or b.solid)
 
 
-def _diou(a: Boxes, b: Boxes, room: Scratch, out: FloatArray) -> FloatArray:
+def _diou(a: Boxes, b: Boxes, room: FloatArray, out: FloatArray) -> FloatArray:
     diou = _iou(a, b, room, out)
-    diou -= _distance(a, b, room)
+    diou -= _distance(a, b, room, room[0])
     return diou
 
 
-def _ciou(a: Boxes, b: Boxes, room: Scratch, out: FloatArray) -> FloatArray:
+def _ciou(a: Boxes, b: Boxes, room: FloatArray, out: FloatArray) -> FloatArray:
     iou = _iou(a, b, room, out)
-    v = np.subtract(b.angle, a.angle, out=room.new())
+    v = np.subtract(b.angle, a.angle, out=room[0])
     v *= v
-    whole = np.subtract(1, iou, out=room.new())
+    whole = np.subtract(1, iou, out=room[1])
     whole += v
-    alpha = _ratio(v, whole, whole)
+    alpha = _ratio(v, whole, whole, solid=False)
     alpha *= v
     ciou = iou
-    ciou -= _distance(a, b, room)
+    ciou -= _distance(a, b, room[2:], room[0])
     ciou -= alpha
     return ciou
 
@@ -187,12 +195,12 @@ def _at_most_iou(definition: Callable[..., Fraction | float]) -> Callable[..., f
 
 
 MEASURES = {
-    "intersection": Measure(_intersection, exact.intersection, arrays=4),
-    "union": Measure(_union, exact.union, arrays=5),
-    "iou": Measure(_iou, exact.iou, arrays=5),
-    "giou": Measure(_giou, _at_most_iou(exact.giou), arrays=8),
-    "diou": Measure(_diou, _at_most_iou(exact.diou), arrays=10),
-    "ciou": Measure(_ciou, _at_most_iou(exact.ciou), arrays=12, with_angles=True),
+    "intersection": Measure(_intersection, exact.intersection, planes=4),
+    "union": Measure(_union, exact.union, planes=4),
+    "iou": Measure(_iou, exact.iou, planes=4),
+    "giou": Measure(_giou, _at_most_iou(exact.giou), planes=6),
+    "diou": Measure(_diou, _at_most_iou(exact.diou), planes=6),
+    "ciou": Measure(_ciou, _at_most_iou(exact.ciou), planes=8, with_angles=True),
 }
 
 
@@ -522,15 +530,16 @@ def pairwise(
     table, rows, columns = (
         (out, first, second) if len(out) <= 8 * out.shape[1] else (out.T, second, first)
     )
-    edges = np.linspace(0, len(table), workers + 1, dtype=int)
-    slabs = [slice(*ends) for ends in itertools.pairwise(edges)]
-
-    def fill_slab(slab: slice) -> None:
-        fill(table[slab], chosen, rows[slab, None], columns[None, :])
-
+    rows, columns = rows[:, None], columns[None, :]
     if workers == 1:
-        fill_slab(slabs[0])
-    else:
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(fill_slab, slabs))
+        fill(table, chosen, rows, columns)
+        return out
+
+    def fill_slab(start: int, stop: int) -> None:
+        slab = slice(start, stop)
+        fill(table[slab], chosen, rows[slab], columns)
+
+    edges = [len(table) * worker // workers for worker in range(workers + 1)]
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(fill_slab, edges[:-1], edges[1:]))
     return out

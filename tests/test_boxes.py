@@ -467,10 +467,15 @@ def test_an_unknown_format_is_refused(fmt):
 
 @pytest.mark.parametrize("name", iou.__all__)
 def test_formats_are_passed_by_keyword_only(name):
-    parameters = inspect.signature(getattr(iou, name)).parameters.values()
-    assert {p.kind for p in parameters if p.name in ("fmt", "to")} == {
-        inspect.Parameter.KEYWORD_ONLY
-    }
+    parameters = inspect.signature(getattr(iou, name)).parameters
+    for parameter in parameters.keys() & {"fmt", "to"}:
+        assert parameters[parameter].kind is inspect.Parameter.KEYWORD_ONLY
+
+
+def test_whatever_takes_boxes_takes_their_format():
+    for name in iou.__all__:
+        parameters = inspect.signature(getattr(iou, name)).parameters
+        assert "fmt" in parameters or not parameters.keys() & {"a", "boxes"}, name
 
 
 # Conversions.

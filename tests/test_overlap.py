@@ -249,7 +249,7 @@ def test_the_size_of_a_tile_changes_no_bit(monkeypatch, measure, tile):
     rng = np.random.default_rng(1)
     a, b = (np.sort(rng.random((n, 2, 2)), axis=1).reshape(n, 4) for n in (13, 11))
     whole = pairwise(a, b, measure), getattr(package, measure)(a[:11].reshape(1, 11, 4), b)
-    monkeypatch.setattr("iou.boxes._TILE", tile)
+    monkeypatch.setattr("iou.boxes._ROOM", tile * overlap.MEASURES[measure].planes)
     parts = pairwise(a, b, measure), getattr(package, measure)(a[:11].reshape(1, 11, 4), b)
     assert list(map(bits, parts)) == list(map(bits, whole))
 
@@ -481,7 +481,7 @@ def test_no_variant_exceeds_the_iou_where_only_its_own_terms_need_the_definition
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("shape", [(40, 30), (7, 1), (200, 3), (1, 5), (0, 4), (4, 0)], ids=str)
 def test_threads_and_a_result_to_write_to_change_no_bit(monkeypatch, measure, shape):
-    monkeypatch.setattr("iou.boxes._TILE", 50)
+    monkeypatch.setattr("iou.boxes._ROOM", 300)
     rng = np.random.default_rng(8)
     a, b = (np.sort(rng.random((n, 2, 2)), axis=1).reshape(n, 4) for n in shape)
     alone = np.array([[getattr(package, measure)(p, q) for q in b] for p in a]).reshape(shape)
