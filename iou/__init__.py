@@ -6,7 +6,16 @@
 """
 
 from .boxes import area, convert
+from .evaluation import (
+    average_precision,
+    average_precision_range,
+    coco_summary,
+    precision_recall,
+)
+from .diagnosis import diagnose
 from .files import read_coco, read_voc, read_yolo
+from .losses import descend, loss, loss_and_gradient
+from .matching import match
 from .neighbours import overlapping_pairs
 from .overlap import ciou, diou, giou, intersection, iou, pairwise, union
 from .suppression import nms
@@ -14,15 +23,24 @@ from .suppression import nms
 __version__ = "0.1.0"
 __all__ = [
     "area",
+    "average_precision",
+    "average_precision_range",
     "ciou",
+    "coco_summary",
     "convert",
+    "descend",
+    "diagnose",
     "diou",
     "giou",
     "intersection",
     "iou",
+    "loss",
+    "loss_and_gradient",
+    "match",
     "nms",
     "overlapping_pairs",
     "pairwise",
+    "precision_recall",
     "read_coco",
     "read_voc",
     "read_yolo",
