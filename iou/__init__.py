@@ -6,13 +6,13 @@
 """
 
 from .boxes import area, convert
+from .diagnosis import diagnose
 from .evaluation import (
     average_precision,
     average_precision_range,
     coco_summary,
     precision_recall,
 )
-from .diagnosis import diagnose
 from .files import read_coco, read_voc, read_yolo
 from .losses import descend, loss, loss_and_gradient
 from .matching import match

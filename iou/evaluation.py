@@ -102,7 +102,8 @@ def precision_recall(matches: Matches, label: int | None = None) -> Curve:
 
     Examples
     --------
-    >>> from iou import Predictions, Truths, match, precision_recall
+    >>> from iou import match, precision_recall
+    >>> from iou.dataset import Predictions, Truths
     >>> truths = Truths([[0, 0, 10, 10], [20, 0, 30, 10]])
     >>> predictions = Predictions(
     ...     [[0, 0, 10, 9], [50, 50, 60, 60], [20, 0, 30, 8]], [0.9, 0.8, 0.7]
@@ -169,7 +170,8 @@ def average_precision(curve: Curve, method: str = "coco", *, grid: str = "exact"
 
     Examples
     --------
-    >>> from iou import Predictions, Truths, average_precision, match, precision_recall
+    >>> from iou import average_precision, match, precision_recall
+    >>> from iou.dataset import Predictions, Truths
     >>> boxes = [[20 * i, 0, 20 * i + 10, 10] for i in range(10)]
     >>> seven = Predictions(boxes[:7], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3])
     >>> curve = precision_recall(match(seven, Truths(boxes)))
@@ -251,6 +253,292 @@ def _at_levels(precision: FloatArray, count: IntArray, needed: IntArray) -> Floa
     highest = np.maximum.reduceat(np.append(precision, 0), begin.ravel()).reshape(begin.shape)
     highest[~reached] = 0
     return np.asarray(np.maximum.accumulate(highest[:, ::-1], axis=1)[:, ::-1])
+
+
+# Equal scores.
+
+# Outcomes of a contest that are followed at the same time.
+_MOST_STATES = 1000
+
+
+class Range(NamedTuple):
+    """Least and greatest value over the legal orders of predictions.
+
+    Attributes
+    ----------
+    least, greatest : float
+        The two values.
+    exact : bool
+        Whether some order attains both. If not, they are bounds: no order goes beyond.
+    """
+
+    least: float
+    greatest: float
+    exact: bool
+
+
+def average_precision_range(
+    matches: Matches, label: int | None = None, method: str = "coco", *, grid: str = "exact"
+) -> Range:
+    """Find how far average precision depends on the order of predictions with equal scores.
+
+    Scores say nothing about which of two equals comes first, though AP may depend on it: by which
+    row a file happens to have first.
+
+    Parameters
+    ----------
+    matches : Matches
+        Those that `max_detections` left out stay left out.
+    label : int, optional
+        The class to look at; all together by default.
+    method, grid : str
+        As for :func:`average_precision`.
+
+    Returns
+    -------
+    Range
+        The fields ``least``, ``greatest`` (NaN if no truth is to be found) and ``exact``.
+
+    Raises
+    ------
+    ValueError
+        If neither a truth nor a prediction has that label, and as :func:`average_precision` does.
+
+    Notes
+    -----
+    AP never falls if, of two neighbours in the order, a true positive moves before a false one. So
+    it is greatest if among equals the true ones come first: the false ones take nothing, and may
+    come last. It is least if the false ones come first, but a duplicate cannot come before the
+    prediction that takes its truth. Those that wait for the same true positive follow it at once,
+    and of several such true positives, the one comes first that most wait for.
+
+    This settles the matter if each prediction that competes for a truth reaches that truth alone,
+    which is always so in VOC, if all areas are in the range. Else, how many can be true depends on
+    who of the equals chooses first, and the orders of the few that compete with each other are
+    tried. The range is ``exact`` if one of their orders is at least as good as all others at every
+    score, and one at least as bad. If not, or if there are too many orders, the range is made of
+    the best (the worst) at every score, and AP stays within it.
+
+    Examples
+    --------
+    A hit and a miss with the same score, and one object:
+
+    >>> from iou import average_precision_range, match
+    >>> from iou.dataset import Predictions, Truths
+    >>> truths = Truths([[0, 0, 10, 10]])
+    >>> predictions = Predictions([[0, 0, 10, 9], [50, 50, 60, 60]], [0.9, 0.9])
+    >>> average_precision_range(match(predictions, truths), method="voc")
+    Range(least=0.5, greatest=1.0, exact=True)
+    """
+    _checked_method(method, grid)
+    here, positives = _of_label(matches, label)
+    group = np.cumsum(first_of_each(matches.score)) - 1
+    groups = int(group[-1]) + 1 if len(group) else 0
+    contest = _contests(matches, group)
+    equals = _settled(matches, group, here & (contest < 0), groups)
+    exactly = True
+    for number in np.unique(contest[here & (contest >= 0)]):
+        rows = np.flatnonzero(contest == number)
+        try:
+            histories = sorted(_histories(matches, rows, group[rows]))
+        except _TooManyOrdersError:
+            exactly = False
+            equals.add_bounds(matches, rows, group)
+        else:
+            exactly &= equals.add(histories, np.unique(group[rows]))
+    least, greatest = (
+        _average_precision(found_at, positives, method, grid)
+        for found_at in (equals.found_at_worst(), equals.found_at_best())
+    )
+    return Range(least, greatest, exactly)
+
+
+@dataclass(eq=False)
+class _Equals:
+    """What can be counted at best and at worst, for each group of equals, the surest first.
+
+    Attributes
+    ----------
+    most_true, least_false : ndarray of int64, shape (G,)
+        Positives at best.
+    free : ndarray of int64, shape (G,)
+        False positives at worst that may come before all true ones.
+    true_in : list of int
+        The group of each true positive at worst.
+    followers : list of int
+        How many false positives wait for it, and then follow.
+    """
+
+    most_true: IntArray
+    least_false: IntArray
+    free: IntArray
+    true_in: list[int]
+    followers: list[int]
+
+    def found_at_best(self) -> IntArray:
+        """How many predictions it takes to find the first truth, two, and so on, at best."""
+        before = np.cumsum(self.least_false) - self.least_false
+        number = np.arange(1, self.most_true.sum() + 1)
+        return np.asarray(number + np.repeat(before, self.most_true))
+
+    def found_at_worst(self) -> IntArray:
+        """How many it takes at worst: first those that wait for nobody, then most followers."""
+        group, followers = np.array([self.true_in, self.followers], dtype=np.int64)
+        order = np.lexsort((-followers, group))
+        group, followers = group[order], followers[order]
+        waiting = np.cumsum(followers) - followers
+        return np.asarray(np.arange(1, len(group) + 1) + np.cumsum(self.free)[group] + waiting)
+
+    def add(self, histories: "list[_History]", groups: IntArray) -> bool:
+        """Add a contest by all that may happen in it; tell if best and worst do happen."""
+        width = range(len(groups))
+        true = np.cumsum([[len(at) for at, _ in history] for history in histories], axis=1)
+        false = np.cumsum([[number for _, number in history] for history in histories], axis=1)
+        most, least = true.max(axis=0), false.min(axis=0)
+        self.most_true[groups] += np.diff(most, prepend=0)
+        self.least_false[groups] += np.diff(least, prepend=0)
+        best_happens = ((true == most) & (false == least)).all(axis=1).any()
+
+        fewest, highest = true.min(axis=0), false.max(axis=0)
+        happens = ((true == fewest) & (false == highest)).all(axis=1)
+        for g in width:
+            already = int(highest[g - 1]) if g else 0
+            earlier = false[:, g - 1] if g else np.zeros(len(histories), dtype=np.int64)
+            # How many false positives can come before each true one.
+            marks = []
+            for k in range(int(fewest[g] - (fewest[g - 1] if g else 0))):
+                here = [at[k] if k < len(at) else number for at, number in _column(histories, g)]
+                marks.append(max(0, int((earlier + here).max()) - already))
+            gaps = np.diff([*marks, int(highest[g]) - already])
+            self.free[groups[g]] += marks[0] if marks else int(highest[g]) - already
+            self.true_in += [int(groups[g])] * len(gaps)
+            self.followers += sorted(gaps.tolist(), reverse=True)
+            happens &= [at == tuple(marks) for at, _ in _column(histories, g)]
+            happens &= bool((np.diff(gaps) <= 0).all())
+        return bool(best_happens and happens.any())
+
+    def add_bounds(self, matches: Matches, rows: IntArray, group: IntArray) -> None:
+        """Add a contest by what is surely not surpassed: all truths found at once, and none."""
+        reached = np.isin(matches.choices.place, rows)
+        truths = np.unique(matches.choices.truth[reached])
+        earliest = rows[: matches.wanted[truths].sum()]
+        np.add.at(self.most_true, group[earliest], 1)
+        np.add.at(self.free, group[rows[matches.in_range[rows]]], 1)
+
+
+def _column(histories: "list[_History]", group: int) -> list[tuple[tuple[int, ...], int]]:
+    return [history[group] for history in histories]
+
+
+def _settled(matches: Matches, group: IntArray, rows: Mask, groups: int) -> _Equals:
+    """Count those for which it does not matter who chooses first."""
+    is_true = rows & (matches.outcome == OUTCOMES[TRUE])
+    is_false = rows & ~is_true & (matches.outcome != OUTCOMES[IGNORED])
+    taker = np.full(len(matches.wanted), -1)
+    taker[matches.truth[is_true]] = np.flatnonzero(is_true)
+    waits_for = np.full(len(matches), -1)
+    first = first_of_each(matches.choices.place)
+    waits_for[matches.choices.place[first]] = taker[matches.choices.truth[first]]
+    waits = is_false & (waits_for >= 0)
+    waits[waits] = group[waits] == group[waits_for[waits]]
+    followers = np.bincount(waits_for[waits], minlength=len(matches))
+    true, false, free = (
+        np.bincount(group[kind], minlength=groups)
+        for kind in (is_true, is_false, is_false & ~waits)
+    )
+    return _Equals(true, false, free, group[is_true].tolist(), followers[is_true].tolist())
+
+
+class _TooManyOrdersError(Exception):
+    """There are more outcomes than are worth following."""
+
+
+class _Contender(NamedTuple):
+    """A prediction by what matters in a contest: those that agree in it are interchangeable."""
+
+    wishes: tuple[int, ...]
+    in_range: bool
+
+
+# For each group of equals: how many false positives precede each true one, and all of them.
+_History = tuple[tuple[tuple[int, ...], int], ...]
+_State = tuple[frozenset[int], tuple[int, ...], int]
+
+
+def _contests(matches: Matches, group: IntArray) -> IntArray:
+    """Give sets of predictions in which it matters who of the equals chooses first a number.
+
+    The others have -1. Two predictions compete if both reach a truth that only one can take, or
+    if a chain of such pairs links them.
+    """
+    choices = matches.choices.take(~matches.shared[matches.choices.truth])
+    contest = np.arange(len(matches))
+    while True:
+        lowest = np.full(len(matches.shared), len(matches))
+        np.minimum.at(lowest, choices.truth, contest[choices.place])
+        linked = contest.copy()
+        np.minimum.at(linked, choices.place, lowest[choices.truth])
+        if (linked == contest).all():
+            break
+        contest = linked
+    order = sort_rows(contest, group)
+    equal = (np.diff(contest[order]) == 0) & (np.diff(group[order]) == 0)
+    several = np.bincount(matches.choices.place, minlength=len(matches)) > 1
+    differs = several | (matches.in_range != matches.in_range[contest])
+    matters = np.zeros(len(matches), dtype=np.bool_)
+    matters[contest[differs]] = True
+    tied = np.zeros(len(matches), dtype=np.bool_)
+    tied[contest[order[1:][equal]]] = True
+    return np.where((matters & tied)[contest], contest, -1)
+
+
+def _histories(matches: Matches, rows: IntArray, group: IntArray) -> set[_History]:
+    """Follow every order of a contest."""
+    place, truth, _ = matches.choices
+    start, stop = (np.searchsorted(place, rows, side) for side in ("left", "right"))
+    contenders = [
+        _Contender(tuple(truth[i:j].tolist()), in_range)
+        for i, j, in_range in zip(start, stop, matches.in_range[rows].tolist(), strict=True)
+    ]
+    first = np.flatnonzero(first_of_each(group)).tolist()
+    states: set[tuple[frozenset[int], _History]] = {(frozenset(), ())}
+    for i, j in itertools.pairwise([*first, len(rows)]):
+        following = set()
+        for taken, history in states:
+            for end, marks, false in _any_order(matches, contenders[i:j], taken):
+                following.add((end, (*history, (marks, false))))
+            if len(following) > _MOST_STATES:
+                raise _TooManyOrdersError
+        states = following
+    return {history for _, history in states}
+
+
+def _any_order(matches: Matches, equals: list[_Contender], taken: frozenset[int]) -> set[_State]:
+    """Let equals choose in every order; tell which truths are taken then, and what is counted."""
+    kinds = sorted(set(equals))
+    states: set[tuple[_State, tuple[int, ...]]]
+    states = {((taken, (), 0), tuple(map(equals.count, kinds)))}
+    for _ in equals:
+        following = set()
+        for state, left in states:
+            for index, kind in enumerate(kinds):
+                if left[index]:
+                    fewer = (*left[:index], left[index] - 1, *left[index + 1 :])
+                    following.add((_choose(matches, kind, state), fewer))
+        if len(following) > _MOST_STATES:
+            raise _TooManyOrdersError
+        states = following
+    return {state for state, _ in states}
+
+
+def _choose(matches: Matches, contender: _Contender, state: _State) -> _State:
+    taken, marks, false = state
+    for truth in contender.wishes:
+        if matches.shared[truth]:
+            return state
+        if truth not in taken:
+            return taken | {truth}, (*marks, false) if matches.wanted[truth] else marks, false
+    return taken, marks, false + contender.in_range
 
 
 # The twelve numbers of COCO.
@@ -366,7 +654,8 @@ def coco_summary(
 
     Examples
     --------
-    >>> from iou import Predictions, Truths, coco_summary
+    >>> from iou import coco_summary
+    >>> from iou.dataset import Predictions, Truths
     >>> truths = Truths([[0, 0, 10, 10], [20, 0, 80, 60]], labels=[1, 2])
     >>> predictions = Predictions([[0, 0, 10, 9], [20, 0, 80, 45]], [0.9, 0.8], labels=[1, 2])
     >>> summary = coco_summary(predictions, truths, grid="exact")

@@ -15,6 +15,7 @@ The rules are those of the two benchmarks that most results are reported in: PAS
 2014, https://arxiv.org/abs/1405.0312, and its code, pycocotools).
 """
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -94,6 +95,8 @@ class Matches:
             None of these.
     truth : ndarray of int64, shape (N,)
         Row of the truth that it took, or -1.
+    in_range : ndarray of bool, shape (N,)
+        Whether its own area is in the range.
     nearest : ndarray of int64, shape (N,)
         Row of the truth that explains the outcome: the one it took, or would have liked best, or
         that is of another class, or is the nearest of its class; -1 if it overlaps none.
@@ -116,6 +119,7 @@ class Matches:
     label: IntArray
     outcome: NDArray[np.str_]
     truth: IntArray
+    in_range: Mask
     nearest: IntArray
     iou: FloatArray
     missed: IntArray
@@ -189,7 +193,8 @@ def match(
 
     Examples
     --------
-    >>> from iou import Predictions, Truths, match
+    >>> from iou import match
+    >>> from iou.dataset import Predictions, Truths
     >>> truths = Truths([[0, 0, 10, 10], [20, 0, 30, 10]], labels=[1, 2])
     >>> predictions = Predictions(
     ...     [[0, 0, 10, 8], [0, 0, 10, 10], [20, 0, 30, 9], [3, 0, 13, 3], [50, 50, 60, 60]],
@@ -257,7 +262,8 @@ def match(
     truth[took] = nearest[took] = choices.truth[held[took]]
     value[took] = choices.iou[held[took]]
     size = scene.prediction_area[order]
-    outcome[(truth < 0) & ((size < low) | (size > high))] = IGNORED
+    in_range = (size >= low) & (size <= high)
+    outcome[(truth < 0) & ~in_range] = IGNORED
     outcome[took] = np.where(wanted[truth[took]], TRUE, IGNORED)
 
     missed = wanted.copy()
@@ -268,6 +274,7 @@ def match(
         label=label,
         outcome=np.array(OUTCOMES)[outcome],
         truth=truth,
+        in_range=in_range,
         nearest=nearest,
         iou=value,
         missed=np.flatnonzero(missed),
@@ -402,7 +409,7 @@ def rank_in_cell(cell: IntArray) -> IntArray:
     return rank
 
 
-def first_of_each(column: IntArray) -> Mask:
+def first_of_each(column: IntArray | FloatArray) -> Mask:
     """Tell where a run of equal numbers begins."""
     first = np.ones(len(column), dtype=np.bool_)
     np.not_equal(column[1:], column[:-1], out=first[1:])
@@ -440,7 +447,7 @@ def meeting(
     return Choices(place, truth, value)
 
 
-def _may_reach(scene: Scene, prediction: IntArray, truth: IntArray, least: float) -> Mask:
+def _may_reach(scene: Scene, prediction: IntArray, truth: IntArray, least: float) -> IntArray:
     """Leave out, row by row, what is surely apart, or surely has an IoU below the least.
 
     An IoU of t needs a share of t / (1 + t) of both areas together. Where float64 does not carry a
@@ -463,7 +470,7 @@ def _parts(count: IntArray) -> Iterator[slice]:
     """Cut counts into slices that add up to about a chunk, or are one long item."""
     chunk = (np.cumsum(count) - 1) // _CHUNK
     start = np.flatnonzero(first_of_each(chunk)).tolist()
-    for begin, end in zip(start, [*start[1:], len(count)], strict=True):
+    for begin, end in itertools.pairwise([*start, len(count)]):
         yield slice(begin, end)
 
 
