@@ -301,27 +301,32 @@ def _flags(values: Sequence[Any]) -> Column:
     return np.fromiter(values, np.bool_, len(values))
 
 
-def _four(value: Any) -> list[float]:
-    if not isinstance(value, list | tuple | np.ndarray):
-        raise ValueError(f"is {_shown(value)}, not a list of 4 numbers")
-    if np.shape(value)[:1] != (4,):
-        raise ValueError(f"has {np.size(value)} numbers, not 4")
-    numbers = []
-    for place, number in enumerate(value):
-        try:
-            numbers.append(_number(number))
-        except ValueError as error:
-            raise ValueError(f"has a bad number: [{place}] {error}") from None
-    return numbers
+def _list_of(count: int) -> _Kind:
+    """Read lists of so many numbers."""
 
+    def one(value: Any) -> list[float]:
+        value = value.tolist() if isinstance(value, np.ndarray) else value
+        if not isinstance(value, list | tuple):
+            raise ValueError(f"is {_shown(value)}, not a list of {count} numbers")
+        if len(value) != count:
+            raise ValueError(f"has {len(value)} numbers, not {count}")
+        numbers = []
+        for place, number in enumerate(value):
+            try:
+                numbers.append(_number(number))
+            except ValueError as error:
+                raise ValueError(f"has a bad number: [{place}] {error}") from None
+        return numbers
 
-def _fours(values: Sequence[Any]) -> Column:
-    _expect(values, {list, tuple})
-    _expect(chain.from_iterable(values), {int, float})
-    if set(map(len, values)) - {4}:
-        raise ValueError
-    flat = np.fromiter(chain.from_iterable(values), np.float64, 4 * len(values))
-    return _all_finite(flat).reshape(-1, 4)
+    def all_(values: Sequence[Any]) -> Column:
+        _expect(values, {list, tuple})
+        _expect(chain.from_iterable(values), {int, float})
+        if set(map(len, values)) - {count}:
+            raise ValueError
+        flat = np.fromiter(chain.from_iterable(values), np.float64, count * len(values))
+        return _all_finite(flat).reshape(-1, count)
+
+    return _Kind(np.float64, one, all_, (count,))
 
 
 def _text(value: Any) -> str:
@@ -344,7 +349,8 @@ def _all_finite(column: Column) -> Column:
 _NUMBER = _Kind(np.float64, _number, _numbers)
 _WHOLE = _Kind(np.int64, _whole, _wholes)
 _FLAG = _Kind(np.bool_, _flag, _flags)
-_BOX = _Kind(np.float64, _four, _fours, (4,))
+_BOX = _list_of(4)
+_SIZE = _list_of(2)
 _TEXT = _Kind(np.object_, _text)
 
 
@@ -382,7 +388,7 @@ def _whole_below(count: int) -> _Kind:
     def one(text: str | None) -> int:
         number = _whole_in(text)
         if number >= count:
-            raise ValueError(f"{number} is unknown: there are {count}")
+            raise ValueError(f"is {number}, not below {count}")
         return number
 
     return _Kind(np.int64, one)
@@ -539,6 +545,8 @@ def _collector_at_rest() -> Iterator[None]:
 
 
 _REQUIRED: Any = object()
+# What is left of a value at the end of a text that was cut.
+_TORN = re.compile(r"\s*|[-+.eE]{1,2}|tr?u?|fa?l?s?|nu?l?")
 
 
 class _Objects(_Rows):
@@ -556,7 +564,7 @@ class _Objects(_Rows):
 
     def _where(self, row: int) -> str:
         each = self.objects[row]
-        named = isinstance(each, Mapping) and isinstance(each.get("id"), int)
+        named = isinstance(each, Mapping) and type(each.get("id")) is int
         return f"{self.name}[{row}]" + (f" (id {_shown(each['id'])})" if named else "")
 
     def has(self, field: str) -> Column:
@@ -741,8 +749,8 @@ def _parse(source: Any, name: str, problems: _Problems) -> tuple[Any, str]:
         # Of bytes, this finds out which UTF they are in.
         return json.loads(text), name
     except json.JSONDecodeError as error:
-        at_end = not error.doc[error.pos :].strip() or error.msg.startswith("Unterminated")
-        problems.add(name, f"is {'cut short' if at_end else 'no JSON'}: {error}")
+        cut = _TORN.fullmatch(error.doc, error.pos) or error.msg.startswith("Unterminated")
+        problems.add(name, f"is {'cut short' if cut else 'no JSON'}: {error}")
     except UnicodeDecodeError as error:
         problems.add(name, f"is no Unicode text: {error}")
     except RecursionError:
@@ -781,26 +789,31 @@ def _lines(path: Path, problems: _Problems) -> Iterator[tuple[int, str]]:
             yield number, stripped
 
 
-def _names(source: FilePath | Sequence[str], name: str, problems: _Problems) -> list[str]:
+def _names(
+    source: FilePath | Sequence[str],
+    what: str,
+    problems: _Problems,
+    name_of: Callable[[str], str] = str,
+) -> list[str]:
     """Read a list of names; a file has one on each line."""
     if isinstance(source, str | os.PathLike):
-        name = str(source)
-        names = [line for _, line in _lines(Path(source), problems)]
-    else:
-        names = list(source)
-    for each, count in Counter(names).items():
-        if count > 1:
-            problems.add(name, f"{_shown(each)} is there {count} times")
+        what = str(source)
+        source = [line for _, line in _lines(Path(source), problems)]
+    names = list(map(name_of, source))
+    _unique(names, what, problems)
     return names
 
 
-def _image_names(source: FilePath | Sequence[str], problems: _Problems) -> list[str]:
-    """Read names of images; of a path, the name is what stands after the folders."""
-    names = []
-    for each in _names(source, "images", problems):
-        path = PureWindowsPath(each)
-        names.append(path.stem if path.suffix.lower() in _PICTURES else path.name)
-    return names
+def _unique(names: Iterable[str | None], where: str, problems: _Problems) -> None:
+    for name, count in Counter(names).items():
+        if count > 1 and name is not None:
+            problems.add(where, f"{_shown(name)} is there {count} times")
+
+
+def _image_name(line: str) -> str:
+    """Take the name of an image from the path of a picture."""
+    path = PureWindowsPath(line)
+    return path.stem if path.suffix.lower() in _PICTURES else path.name
 
 
 class _Fields(_Rows):
@@ -934,7 +947,7 @@ def read_voc(
     """
     problems = _Problems()
     annotations = _listing(truths, ".xml", problems)
-    names = list(annotations) if images is None else _image_names(images, problems)
+    names = list(annotations) if images is None else _names(images, "images", problems, _image_name)
     if not names:
         problems.add(str(truths), "there is no .xml file")
     sizes: list[_Line] = []
@@ -1063,7 +1076,7 @@ def read_yolo(
     *,
     images: FilePath | Sequence[str] | None = None,
     classes: FilePath | Sequence[str] | None = None,
-    sizes: tuple[float, float] | Mapping[str, tuple[float, float]] | None = None,
+    sizes: FilePath | tuple[float, float] | Mapping[str, tuple[float, float]] | None = None,
     progress: Progress = _at_once,
 ) -> DataSet:
     r"""Read truths and predictions in the text format of YOLO.
@@ -1083,8 +1096,9 @@ def read_yolo(
     classes : path or sequence of str, optional
         Names of the classes, or a text file with one on each line. By default, ``classes.txt`` in
         the folder of truths; without it, every class is known, and called by its number.
-    sizes : (width, height) or mapping of str to (width, height), optional
-        Sizes of the images, in pixels: one for all, or one for each name.
+    sizes : path, (width, height), or mapping of str to (width, height), optional
+        Sizes of the images, in pixels: one for all, or one for each name. A text file has a name,
+        a width and a height on each line.
     progress : callable, optional
         Takes a sequence and a text that says what is done with it, and hands out its items.
 
@@ -1126,7 +1140,7 @@ def read_yolo(
     problems = _Problems()
     labels = _listing(truths, ".txt", problems)
     names_file = labels.pop("classes", None)
-    names = list(labels) if images is None else _image_names(images, problems)
+    names = list(labels) if images is None else _names(images, "images", problems, _image_name)
     if not names:
         problems.add(str(truths), "there is no .txt file")
     if classes is None:
@@ -1171,29 +1185,31 @@ def read_yolo(
         label_names,
         problems,
         fmt="cxcywh",
-        scale=None if sizes is None else _given_sizes(sizes, names, problems),
+        scale=None if sizes is None else _sizes_of(names, sizes, problems),
         in_pixels=sizes is not None,
     )
 
 
-def _given_sizes(
-    sizes: tuple[float, float] | Mapping[str, tuple[float, float]],
+def _sizes_of(
     names: Sequence[str],
+    sizes: FilePath | tuple[float, float] | Mapping[str, tuple[float, float]],
     problems: _Problems,
 ) -> Column:
-    """Read sizes of images that the caller gave."""
-    table = np.ones((len(names), 2))
-    for image, name in enumerate(names):
-        size = sizes.get(name) if isinstance(sizes, Mapping) else sizes
-        try:
-            if size is None:
-                raise ValueError("is missing")
-            width, height = size
-            table[image] = _number(width), _number(height)
-            if not (table[image] > 0).all():
-                raise ValueError("is not above 0")
-        except (TypeError, ValueError) as error:
-            problems.add("sizes", f"that of {_shown(name)} {error}")
-            if not isinstance(sizes, Mapping):
-                break
+    """Read the sizes of images from whatever the caller has."""
+    if isinstance(sizes, str | os.PathLike):
+        path = Path(sizes)
+        lines = [(path, number, line.rsplit(maxsplit=2)) for number, line in _lines(path, problems)]
+        fields = _Fields(lines, ("image", "width", "height"), problems)
+        named = fields.columns["image"]
+        _unique(named, str(path), problems)
+        sizes = dict(zip(named, fields.sizes().tolist(), strict=True))
+    if not isinstance(sizes, Mapping):
+        sizes = dict.fromkeys(names, sizes)
+    missing = [name for name in names if name not in sizes]
+    for name in missing:
+        problems.add("sizes", f"there is none of image {_shown(name)}")
+    pairs = [sizes.get(name, (1, 1)) for name in names]
+    rows = _Rows(len(pairs), lambda row: f"sizes, image {_shown(names[row])}", problems)
+    table = rows.read("size", pairs, _SIZE)
+    rows.reject(np.any(table <= 0, axis=1), lambda row: f"({_listed(table[row])}) is not above 0")
     return table
