@@ -17,6 +17,9 @@ detector             its mistakes on the coins
 `cascade_faces` looks for faces, and returns every window that a trained cascade says yes to, or one
 box for each group of them.
 
+`ledger` is a toy instead of a photograph: four coins and ten predictions, right and wrong in every
+way there is.
+
 Boxes are continuous ``xyxy`` corners in pixels: pixel column ``x`` extends from ``x`` to ``x + 1``.
 
 Examples
@@ -43,7 +46,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .dataset import Predictions, Truths
 from .overlap import pairwise
+
+# The classes of the ledger.
+COIN, BUTTON = 0, 1
 
 # Smaller connected regions are noise, not even worth a false positive. In pixels.
 _SMALLEST_REGION = 20
@@ -130,6 +137,49 @@ def astronaut() -> Picture:
     array([[180.,  72., 271., 178.]])
     """
     return _load("astronaut")
+
+
+def ledger() -> tuple[Truths, Predictions]:
+    """Return four coins and ten predictions, to be settled by hand.
+
+    At the threshold 1/2, the predictions are, in falling order of score: true (of coin 0), poor
+    placing, true (1), a duplicate (of 0) that lies better than the one before it, true (2),
+    background, wrong class (on 3), duplicate (of 2), true (3) with an IoU of exactly 1/2, and
+    background.
+
+    Returns
+    -------
+    truths : Truths
+        Four, all of the class ``COIN``, all in image 0.
+    predictions : Predictions
+        Ten, of which the seventh is of the class ``BUTTON``, the others are of ``COIN``.
+
+    Examples
+    --------
+    >>> from iou import match
+    >>> truths, predictions = ledger()
+    >>> match(predictions, truths)
+    Matches: 4 true positive, 2 duplicate, 1 wrong class, 1 poor placing, 2 background, 0 missed
+    >>> predictions.boxes[8], predictions.scores[8]
+    (array([20, 20, 30, 25]), np.float64(0.55))
+    """
+    truths = Truths(
+        [(0, 0, 10, 10), (20, 0, 30, 10), (0, 20, 10, 30), (20, 20, 30, 30)], labels=[COIN] * 4
+    )
+    rows = [
+        ((0, 0, 10, 7), 0.95, COIN),
+        ((25, 0, 35, 10), 0.90, COIN),
+        ((21, 0, 31, 10), 0.85, COIN),
+        ((0, 0, 10, 9), 0.80, COIN),
+        ((0, 20, 10, 28), 0.75, COIN),
+        ((12, 12, 18, 18), 0.70, COIN),
+        ((20, 20, 30, 29), 0.65, BUTTON),
+        ((2, 20, 12, 30), 0.60, COIN),
+        ((20, 20, 30, 25), 0.55, COIN),
+        ((12, 2, 18, 8), 0.50, COIN),
+    ]
+    boxes, scores, labels = zip(*rows, strict=True)
+    return truths, Predictions(boxes, scores, labels=labels)
 
 
 def threshold_coins(image: NDArray[np.uint8], level: float | None = None) -> Detections:

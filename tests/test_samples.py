@@ -1,4 +1,5 @@
 import json
+from fractions import Fraction
 from importlib import resources
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 from skimage import color
 
 import iou
-from iou import pairwise, samples
+from iou import exact, pairwise, samples
 
 COIN_DETECTORS = {
     "threshold": samples.threshold_coins,
@@ -282,3 +283,72 @@ def test_no_face_gives_no_boxes():
     found = samples.cascade_faces(np.zeros((90, 90), dtype=np.uint8))
     assert found.boxes.shape == (0, 4)
     assert found.scores.shape == (0,)
+
+
+def test_the_ledger_has_a_prediction_of_every_kind():
+    truths, predictions = samples.ledger()
+    assert truths.boxes.tolist() == [
+        [0, 0, 10, 10],
+        [20, 0, 30, 10],
+        [0, 20, 10, 30],
+        [20, 20, 30, 30],
+    ]
+    assert (truths.labels == samples.COIN).all()
+    assert (np.diff(predictions.scores) < 0).all(), "no ties, the surest first"
+
+    table = iou.match(predictions, truths, iou_threshold=Fraction(1, 2))
+    assert table.outcome.tolist() == [
+        "true positive",
+        "poor placing",
+        "true positive",
+        "duplicate",
+        "true positive",
+        "background",
+        "wrong class",
+        "duplicate",
+        "true positive",
+        "background",
+    ]
+    assert table.nearest.tolist() == [0, 1, 1, 0, 2, -1, 3, 2, 3, -1]
+    assert table.truth.tolist() == [0, -1, 1, -1, 2, -1, -1, -1, 3, -1]
+
+
+def test_the_ledger_is_telling():
+    truths, predictions = samples.ledger()
+    scores = [
+        exact.iou(box, truth)
+        for box, truth in zip(
+            predictions.boxes.tolist(),
+            truths.boxes[[0, 1, 1, 0, 2, 0, 3, 2, 3, 0]].tolist(),
+            strict=True,
+        )
+    ]
+    assert [str(score) for score in scores] == [
+        "7/10",
+        "1/3",
+        "9/11",
+        "9/10",
+        "4/5",
+        "0",
+        "9/10",
+        "2/3",
+        "1/2",
+        "0",
+    ]
+    assert scores[3] > scores[0], "the duplicate lies better than what it repeats"
+    strict = iou.match(predictions, truths, strict=True)
+    assert strict.outcome[8] == "poor placing", "it only just reaches the threshold"
+
+
+def test_precision_and_recall_of_the_ledger_are_those_of_the_book():
+    truths, predictions = samples.ledger()
+    table = iou.match(predictions, truths)
+    everything = iou.precision_recall(table)
+    assert everything.true_positives.tolist() == [1, 1, 2, 2, 3, 3, 3, 3, 4, 4]
+    coins = iou.precision_recall(table, samples.COIN)
+    assert coins.true_positives.tolist() == [1, 1, 2, 2, 3, 3, 3, 4, 4]
+    assert coins.positives == 4
+    assert iou.average_precision(coins, "voc") == pytest.approx((1 + 2 / 3 + 3 / 5 + 4 / 8) / 4)
+    buttons = iou.precision_recall(table, samples.BUTTON)
+    assert buttons.true_positives.tolist() == [0]
+    assert np.isnan(iou.average_precision(buttons))
