@@ -1,0 +1,689 @@
+"""Losses and their gradients, held against differences of the definitions, and the descent.
+
+The definitions of :mod:`iou.exact` are differenced in Fractions, and the CIoU, which needs an
+arctangent, in mpmath: with steps so small, the central difference is the gradient to 20 digits, and
+at a kink the mean of the one-sided slopes.
+"""
+
+import itertools
+import json
+import math
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import iou
+from iou import convert, descend, exact, loss, loss_and_gradient, losses
+
+MEASURES = ["iou", "giou", "diou", "ciou"]
+ALPHAS = ["constant", "differentiated", "gated"]
+FORMATS = list(exact.FORMATS)
+LOSSES = [(name, "constant") for name in MEASURES] + [("ciou", alpha) for alpha in ALPHAS[1:]]
+# An odd denominator keeps the steps off the edges of the other box.
+STEP = Fraction(1, 3**60)
+RATES = np.repeat([0.1, 0.01, 0.001], [30, 10, 10])
+CASES = json.loads((Path(__file__).parent / "data" / "cases.json").read_text(encoding="utf-8"))
+
+every_loss = pytest.mark.parametrize(("measure", "alpha"), LOSSES)
+every_format = pytest.mark.parametrize("fmt", FORMATS)
+
+
+# The oracle.
+
+
+def definition(measure, alpha, pred, target, fmt):
+    """The loss as a function of the prediction, with α held at its value for `pred` if it is."""
+    if measure != "ciou":
+        return lambda moved: 1 - getattr(exact, measure)(moved, target, fmt=fmt)
+
+    def v_and_rest(box):
+        with mpmath.workdps(120):
+            angles = []
+            for corners in (exact.corners(box, fmt), exact.corners(target, fmt)):
+                x_min, y_min, x_max, y_max = map(as_mpf, corners)
+                angles.append(mpmath.atan2(x_max - x_min, y_max - y_min))
+            v = 4 / mpmath.pi**2 * (angles[1] - angles[0]) ** 2
+            return v, 1 - as_mpf(exact.iou(box, target, fmt=fmt))
+
+    def alpha_of(v, rest):
+        off = alpha == "gated" and rest > 0.5
+        return mpmath.mpf(0) if off or v == 0 else v / (rest + v)
+
+    held = None if alpha == "differentiated" else alpha_of(*v_and_rest(pred))
+
+    def value(moved):
+        with mpmath.workdps(120):
+            v, rest = v_and_rest(moved)
+            factor = alpha_of(v, rest) if held is None else held
+            return 1 - as_mpf(exact.diou(moved, target, fmt=fmt)) + factor * v
+
+    return value
+
+
+def as_mpf(fraction):
+    return mpmath.mpf(fraction.numerator) / fraction.denominator
+
+
+def central_difference(measure, alpha, pred, target, fmt):
+    """Mean of the one-sided slopes in each of the four numbers."""
+    pred, target = (tuple(map(Fraction, box)) for box in (pred, target))
+    value = definition(measure, alpha, pred, target, fmt)
+    slopes = []
+    for axis in range(4):
+        sides = [
+            value(tuple(number + sign * STEP * (k == axis) for k, number in enumerate(pred)))
+            for sign in (1, -1)
+        ]
+        with mpmath.workdps(120):
+            twice = 2 * (STEP if isinstance(sides[0], Fraction) else as_mpf(STEP))
+            slopes.append(float((sides[0] - sides[1]) / twice))
+    return slopes
+
+
+def check(pred, target, measure, alpha="constant", fmt="xyxy", tolerance=1e-13):
+    """Compare with the oracle, relative to the steepest of the four slopes."""
+    gradient = loss_and_gradient(pred, target, measure, alpha=alpha, fmt=fmt)[1]
+    expected = central_difference(measure, alpha, pred, target, fmt)
+    steepest = max(map(abs, expected))
+    np.testing.assert_allclose(gradient, expected, rtol=0, atol=tolerance * steepest + 1e-25)
+
+
+# The boxes.
+
+
+def random_boxes(rng, count):
+    """Boxes of all sizes and shapes around one place, apart, crossing and nested."""
+    centre = rng.normal(0, 2, (count, 2))
+    half = np.exp(rng.normal(0, 1, (count, 2)))
+    return np.hstack([centre - half, centre + half])
+
+
+def relations():
+    """Two intervals in every order, with and without edges that coincide: Allen's 13 relations."""
+    for edges in itertools.product(range(4), repeat=4):
+        (low, high), (target_low, target_high) = edges[:2], edges[2:]
+        used = sorted(set(edges))
+        if low < high and target_low < target_high and used == list(range(len(used))):
+            yield (low, high), (target_low, target_high)
+
+
+RELATIONS = list(relations())
+
+
+def boxes_in_every_relation():
+    """Each relation on x with each on y; the axes differ in scale, so that no box is square."""
+    for (x, target_x), (y, target_y) in itertools.product(RELATIONS, repeat=2):
+        pred, target = (
+            (one[0], 1.5 * other[0], one[1], 1.5 * other[1])
+            for one, other in ((x, y), (target_x, target_y))
+        )
+        yield pred, target
+
+
+def as_given(boxes, fmt):
+    """Write boxes in a format; as inclusive pixels, corners are what they are."""
+    return boxes if fmt == "xyxy_inclusive" else convert(boxes, to=fmt)
+
+
+# Values.
+
+
+def test_worked_examples():
+    a, b = (0, 0, 4, 2), (0, 0, 2, 4)
+    turn = 4 / math.pi**2 * (math.atan2(2, 4) - math.atan2(4, 2)) ** 2
+    alpha = turn / (2 / 3 + turn)
+    assert loss(a, b) == 1 - 1 / 3
+    assert loss(a, b, "giou") == pytest.approx(11 / 12, abs=1e-15)
+    assert loss(a, b, "diou") == pytest.approx(1 - 13 / 48, abs=1e-15)
+    for name in ("constant", "differentiated"):
+        assert loss(a, b, "ciou", alpha=name) == pytest.approx(
+            1 - 13 / 48 + alpha * turn, abs=1e-15
+        )
+    # The IoU is below 1/2, so the gate is shut.
+    assert loss(a, b, "ciou", alpha="gated") == loss(a, b, "diou")
+    assert loss((0, 0, 2, 2), (1, 1, 3, 3), "diou") == pytest.approx(1 - 1 / 7 + 1 / 9, abs=1e-15)
+
+
+def test_the_gate_opens_at_an_iou_of_a_half():
+    target = (0, 0, 4, 4)
+    at, below = (0, 0, 4, 2), (0, 0, 4, 2 - 2**-40)
+    assert loss(at, target) == 0.5
+    assert loss(at, target, "ciou", alpha="gated") == loss(at, target, "ciou")
+    assert loss(below, target, "ciou", alpha="gated") == loss(below, target, "diou")
+    slopes = [
+        loss_and_gradient(box, target, "ciou", alpha="gated")[1].tolist() for box in (at, below)
+    ]
+    assert slopes[0] == loss_and_gradient(at, target, "ciou")[1].tolist()
+    assert slopes[1] == loss_and_gradient(below, target, "diou")[1].tolist()
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in CASES["mistakes"] if case["id"].startswith("variant-formula")],
+    ids=lambda case: case["id"],
+)
+def test_a_mistake_in_a_formula_met_in_public_code_is_not_made(case):
+    value = loss(case["a"], case["b"], case["measure"])
+    right = Fraction(case["right"]) if isinstance(case["right"], str) else case["right"]
+    expected = right if case.get("loss") else 1 - right
+    assert value == pytest.approx(float(expected), abs=case.get("within", 1e-15))
+    assert loss_and_gradient(case["a"], case["b"], case["measure"])[0] == value
+
+
+@every_format
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_loss_is_1_less_the_measure_to_the_bit(measure, fmt):
+    rng = np.random.default_rng(0)
+    pred, target = (as_given(random_boxes(rng, 500), fmt) for _ in range(2))
+    expected = 1 - getattr(iou, measure)(pred, target, fmt=fmt)
+    assert loss(pred, target, measure, fmt=fmt).tobytes() == expected.tobytes()
+    assert loss_and_gradient(pred, target, measure, fmt=fmt)[0].tobytes() == expected.tobytes()
+
+
+# Gradients.
+
+
+@every_format
+@every_loss
+def test_gradients_are_those_of_the_definitions(measure, alpha, fmt):
+    rng = np.random.default_rng(0)
+    boxes = [as_given(random_boxes(rng, 40), fmt) for _ in range(2)]
+    for pred, target in zip(*boxes, strict=True):
+        check(pred, target, measure, alpha, fmt)
+
+
+@every_loss
+def test_gradients_in_every_relation_are_means_of_the_one_sided_slopes(measure, alpha):
+    pairs = list(boxes_in_every_relation())
+    assert len(RELATIONS) == 13
+    assert len(pairs) == 169
+    for pred, target in pairs:
+        if (pred, alpha) == (target, "differentiated"):
+            continue
+        check(pred, target, measure, alpha)
+
+
+@pytest.mark.parametrize("fmt", ["xywh", "cxcywh"])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_kinks_in_other_formats(measure, fmt):
+    # A step of a side moves an edge by half of it or by all; of the centre, both by all.
+    for pred, target in list(boxes_in_every_relation())[::5]:
+        check(*(convert(box, to=fmt).tolist() for box in (pred, target)), measure, fmt=fmt)
+
+
+def complex_step(pred, target, measure, alpha):
+    """Differentiate the formula of a textbook at many boxes at once, with no difference taken.
+
+    A step in the imaginary direction leaves the gradient there, to the last digit.
+    """
+    step = 1e-200
+    columns = []
+    for axis in range(4):
+        a = pred.astype(complex).T.copy()
+        a[axis] += 1j * step
+        b = target.T
+
+        def least(s, t):
+            return np.where(s.real < t.real, s, t)
+
+        def most(s, t):
+            return np.where(s.real < t.real, t, s)
+
+        w, h, w_b, h_b = a[2] - a[0], a[3] - a[1], b[2] - b[0], b[3] - b[1]
+        sides = least(a[2], b[2]) - most(a[0], b[0]), least(a[3], b[3]) - most(a[1], b[1])
+        apart = (sides[0].real <= 0) | (sides[1].real <= 0)
+        shared = np.where(apart, 0, sides[0] * sides[1])
+        union = w * h + w_b * h_b - shared
+        overlap = shared / union
+        c_w, c_h = most(a[2], b[2]) - least(a[0], b[0]), most(a[3], b[3]) - least(a[1], b[1])
+        value = 1 - overlap
+        if measure == "giou":
+            value = value + (c_w * c_h - union) / (c_w * c_h)
+        if measure in ("diou", "ciou"):
+            dx, dy = (a[0] + a[2] - b[0] - b[2]) / 2, (a[1] + a[3] - b[1] - b[3]) / 2
+            value = value + (dx**2 + dy**2) / (c_w**2 + c_h**2)
+        if measure == "ciou":
+            v = 4 / np.pi**2 * (np.arctan(w_b / h_b) - np.arctan(w / h)) ** 2
+            factor = v / (1 - overlap + v)
+            if alpha != "differentiated":
+                factor = factor.real * ((overlap.real >= 0.5) | (alpha != "gated"))
+            value = value + factor * v
+        columns.append(value.imag / step)
+    return np.stack(columns, axis=1)
+
+
+@every_loss
+def test_many_gradients_are_those_of_the_formula_of_a_textbook(measure, alpha):
+    rng = np.random.default_rng(1)
+    pred, target = random_boxes(rng, 50_000), random_boxes(rng, 50_000)
+    gradient = loss_and_gradient(pred, target, measure, alpha=alpha)[1]
+    expected = complex_step(pred, target, measure, alpha)
+    steepest = np.abs(expected).max(axis=1, keepdims=True)
+    assert (np.abs(gradient - expected) <= 1e-11 * steepest).all()
+    together = iou.iou(pred, target) > 0
+    assert 0.2 < together.mean() < 0.8
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("alpha", ["constant", "differentiated"])
+def test_autograd_finds_the_same_gradients(measure, alpha):
+    torch = pytest.importorskip("torch", reason="torch is optional, and large")
+    rng = np.random.default_rng(2)
+    pred, target = random_boxes(rng, 2000), random_boxes(rng, 2000)
+    # Some edges coincide: there, autograd gives either side one half.
+    target[:500, 0], target[300:800, 3] = pred[:500, 0], pred[300:800, 3]
+    target = np.hstack([np.minimum(target[:, :2], target[:, 2:] - 0.1), target[:, 2:]])
+    gradient = loss_and_gradient(pred, target, measure, alpha=alpha)[1]
+    a, b = torch.tensor(pred, requires_grad=True), torch.tensor(target)
+    a_sides, b_sides = a[:, 2:] - a[:, :2], b[:, 2:] - b[:, :2]
+    shared = torch.minimum(a[:, 2:], b[:, 2:]) - torch.maximum(a[:, :2], b[:, :2])
+    shared = shared.clamp(min=0).prod(dim=1)
+    union = a_sides.prod(dim=1) + b_sides.prod(dim=1) - shared
+    hull = torch.maximum(a[:, 2:], b[:, 2:]) - torch.minimum(a[:, :2], b[:, :2])
+    value = 1 - shared / union
+    if measure == "giou":
+        value = value + 1 - union / hull.prod(dim=1)
+    if measure in ("diou", "ciou"):
+        between = (a[:, :2] + a[:, 2:] - b[:, :2] - b[:, 2:]) / 2
+        value = value + between.square().sum(dim=1) / hull.square().sum(dim=1)
+    if measure == "ciou":
+        angles = [torch.atan2(sides[:, 0], sides[:, 1]) for sides in (a_sides, b_sides)]
+        v = 4 / math.pi**2 * (angles[0] - angles[1]).square()
+        factor = v / (1 - shared / union + v)
+        value = value + (factor.detach() if alpha == "constant" else factor) * v
+    value.sum().backward()
+    np.testing.assert_allclose(gradient, a.grad.numpy(), rtol=0, atol=1e-11)
+
+
+def test_torchvision_finds_the_same_losses_and_gradients_but_for_its_epsilon():
+    torch = pytest.importorskip("torch", reason="torch is optional, and large")
+    ops = pytest.importorskip("torchvision.ops", reason="torchvision is optional, and large")
+    rng = np.random.default_rng(3)
+    pred, target = random_boxes(rng, 2000), random_boxes(rng, 2000)
+    names = {"giou": "generalized", "diou": "distance", "ciou": "complete"}
+    for measure, name in names.items():
+        a = torch.tensor(pred, requires_grad=True)
+        theirs = getattr(ops, f"{name}_box_iou_loss")(a, torch.tensor(target))
+        theirs.sum().backward()
+        values, gradient = loss_and_gradient(pred, target, measure)
+        np.testing.assert_allclose(values, theirs.detach().numpy(), rtol=0, atol=1e-5)
+        np.testing.assert_allclose(gradient, a.grad.numpy(), rtol=0, atol=1e-4)
+
+
+# What follows without a formula.
+
+
+def numbers(low, high):
+    return st.integers(low, high).map(lambda k: k / 8)
+
+
+@st.composite
+def whole_boxes(draw):
+    """Boxes on a grid of eighths, which often touch, coincide, or lack area."""
+    x, y = draw(numbers(-24, 24)), draw(numbers(-24, 24))
+    return [x, y, x + draw(numbers(0, 24)), y + draw(numbers(0, 24))]
+
+
+@given(whole_boxes(), whole_boxes(), st.sampled_from(LOSSES), st.integers(-40, 40))
+def test_a_gradient_turns_and_scales_with_the_boxes(pred, target, loss_name, power):
+    measure, alpha = loss_name
+    pred, target = np.array(pred), np.array(target)
+
+    def gradient(a, b):
+        return loss_and_gradient(a, b, measure, alpha=alpha)[1]
+
+    here = gradient(pred, target)
+    within = {"rtol": 1e-12, "atol": 1e-12 * np.abs(here).max()}
+    assert np.isfinite(here).all()
+    shift = np.array([3, -5, 3, -5])
+    moved = gradient(pred + shift, target + shift)
+    np.testing.assert_array_equal(moved, here)
+    scale = 2.0**power
+    scaled = gradient(pred * scale, target * scale) * scale
+    if iou.area(pred) > 0 and iou.area(target) > 0:
+        np.testing.assert_array_equal(scaled, here)
+    else:
+        np.testing.assert_allclose(scaled, here, **within)
+    mirror = np.array([-1, 1, -1, 1])[[2, 1, 0, 3]]
+    np.testing.assert_allclose(
+        gradient(pred[[2, 1, 0, 3]] * mirror, target[[2, 1, 0, 3]] * mirror),
+        here[[2, 1, 0, 3]] * mirror,
+        **within,
+    )
+    if measure == "ciou" and any((box[:2] == box[2:]).all() for box in (pred, target)):
+        return  # A point has the aspect angle of an upright box, whichever way it is turned.
+    swapped = [1, 0, 3, 2]
+    np.testing.assert_allclose(gradient(pred[swapped], target[swapped]), here[swapped], **within)
+
+
+@given(whole_boxes(), st.sampled_from(LOSSES), st.sampled_from(FORMATS))
+def test_a_perfect_prediction_has_no_slope(box, loss_name, fmt):
+    measure, alpha = loss_name
+    if fmt != "xyxy_inclusive":
+        box = convert(box, to=fmt)
+    values, gradient = loss_and_gradient(box, box, measure, alpha=alpha, fmt=fmt)
+    has_area = iou.area(box, fmt=fmt) > 0
+    assert values == (0 if has_area else 1)
+    if has_area:
+        assert gradient.tolist() == [0, 0, 0, 0]
+
+
+@given(whole_boxes(), whole_boxes())
+def test_boxes_apart_have_no_slope_of_the_iou(pred, target):
+    target = np.array(target) + np.array([10, 0, 10, 0])
+    assert loss_and_gradient(pred, target)[1].tolist() == [0, 0, 0, 0]
+
+
+@every_format
+@pytest.mark.parametrize("measure", MEASURES)
+def test_formats_are_tied_by_the_chain_rule(measure, fmt):
+    rng = np.random.default_rng(4)
+    pred, target = np.round(random_boxes(rng, 100) * 64) / 64, np.round(random_boxes(rng, 100))
+    target[:, 2:] += 1
+    # One more, so that the inclusive boxes of this size are valid.
+    wider = np.array([0, 0, 1, 1])
+    pred, target = pred + wider, target + wider
+    x_min, y_min, x_max, y_max = loss_and_gradient(pred, target, measure)[1].T
+    expected = {
+        "xyxy": (x_min, y_min, x_max, y_max),
+        "xywh": (x_min + x_max, y_min + y_max, x_max, y_max),
+        "cxcywh": (x_min + x_max, y_min + y_max, (x_max - x_min) / 2, (y_max - y_min) / 2),
+        "xyxy_inclusive": (x_min, y_min, x_max, y_max),
+    }[fmt]
+    if fmt == "xyxy_inclusive":
+        pred, target = pred - wider, target - wider
+    gradient = loss_and_gradient(as_given(pred, fmt), as_given(target, fmt), measure, fmt=fmt)[1]
+    np.testing.assert_allclose(gradient, np.stack(expected, axis=1), rtol=0, atol=1e-13)
+
+
+# Kinks, boxes without area, and numbers at the ends of float64.
+
+
+def test_edges_that_coincide_have_the_mean_of_both_slopes():
+    # The right edge at that of the target. Inwards the overlap shrinks with it: the slope of the
+    # loss is −1/4 · 2 · 2 / 8. Outwards the union grows alone: 4/8² · 2.
+    gradient = loss_and_gradient((1, 0, 2, 2), (0, 0, 2, 2))[1]
+    assert gradient[2] == (-1 / 2 + 2 * 2 / 4**2) / 2
+
+
+def test_touching_boxes_have_half_the_slope_of_boxes_that_begin_to_overlap():
+    touching = loss_and_gradient((2, 0, 4, 2), (0, 0, 2, 2))[1]
+    overlapping = loss_and_gradient((2 - 1e-12, 0, 4, 2), (0, 0, 2, 2))[1]
+    assert touching[0] == 1 / 8
+    assert overlapping[0] == pytest.approx(1 / 4)
+    assert touching[1:].tolist() == [0, 0, 0]
+
+
+def test_a_prediction_without_area_can_grow_into_its_target():
+    # On the side where the box is valid, the IoU gains 1 · 2 / 4 per unit that it widens.
+    gradient = loss_and_gradient((1, 0, 1, 2), (0, 0, 2, 2))[1]
+    assert gradient.tolist() == [0.5, 0, -0.5, 0]
+
+
+@every_loss
+def test_points_have_no_slope_of_0_over_0(measure, alpha):
+    point = (3, 3, 3, 3)
+    assert loss(point, point, measure, alpha=alpha) == 1
+    assert loss_and_gradient(point, point, measure, alpha=alpha)[1].tolist() == [0, 0, 0, 0]
+    values, gradient = loss_and_gradient((0, 0, 0, 0), (0, 0, 1, 1), measure, alpha=alpha)
+    distance = 0.25 if measure in ("diou", "ciou") else 0
+    # The aspect angle of a point is 0, and v of it and a square 1/4: that of α is 1/4 / (1 + 1/4).
+    aspect = 0.05 if measure == "ciou" and alpha != "gated" else 0
+    assert values == pytest.approx(1 + distance + aspect, abs=1e-15)
+    assert np.isfinite(gradient).all()
+
+
+def test_flat_boxes_on_one_line_have_a_penalty_without_slope():
+    # C is 0 and so is the penalty, however high the boxes may become.
+    flat = loss_and_gradient((0, 0, 1, 0), (2, 0, 5, 0), "giou")
+    assert flat[0] == 1
+    assert flat[1].tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("power", [-1000, -600, -300, 300, 511, 900])
+@every_loss
+def test_the_ends_of_float64_lose_no_digit(measure, alpha, power):
+    rng = np.random.default_rng(5)
+    pred, target = random_boxes(rng, 12), random_boxes(rng, 12)
+    plain = loss_and_gradient(pred, target, measure, alpha=alpha)
+    scale = 2.0**power
+    far = loss_and_gradient(pred * scale, target * scale, measure, alpha=alpha)
+    np.testing.assert_allclose(far[0], plain[0], rtol=1e-13)
+    back = [[float(Fraction(x) * Fraction(2) ** power) for x in row] for row in far[1].tolist()]
+    steepest = np.abs(plain[1]).max(axis=1, keepdims=True)
+    assert (np.abs(np.array(back) - plain[1]) <= 1e-12 * steepest).all()
+
+
+def test_a_box_that_float64_does_not_carry_changes_no_other():
+    rng = np.random.default_rng(6)
+    pred, target = random_boxes(rng, 50), random_boxes(rng, 50)
+    before = loss_and_gradient(pred, target, "ciou")[1]
+    pred[[3, 20]] *= 1e-200
+    target[40] *= 1e200
+    after = loss_and_gradient(pred, target, "ciou")[1]
+    others = np.delete(np.arange(50), [3, 20, 40])
+    assert after[others].tobytes() == before[others].tobytes()
+    assert np.isfinite(after).all()
+
+
+def test_a_slope_beyond_float64_is_infinite():
+    gradient = loss_and_gradient((0, 0, 5e-324, 1), (0, 0, 5e-324, 2))[1]
+    assert gradient[2] == -math.inf or abs(gradient[2]) > 1e300
+    assert not np.isnan(gradient).any()
+
+
+def test_large_integers_are_read_exactly():
+    start = 2**60
+    pred, target = [[start, 0, start + 3, 2]], [[start + 1, 0, start + 5, 2]]
+    near = loss_and_gradient([[0, 0, 3, 2]], [[1, 0, 5, 2]], "ciou")[1]
+    np.testing.assert_allclose(loss_and_gradient(pred, target, "ciou")[1], near, atol=1e-15)
+
+
+# Shapes and errors.
+
+
+def test_shapes_broadcast():
+    rng = np.random.default_rng(7)
+    pred, target = random_boxes(rng, 6).reshape(3, 1, 2, 4), random_boxes(rng, 8).reshape(4, 2, 4)
+    values, gradient = loss_and_gradient(pred, target, "giou")
+    assert values.shape == (3, 4, 2)
+    assert gradient.shape == (3, 4, 2, 4)
+    one = loss_and_gradient(pred[2, 0, 1], target[3, 1], "giou")
+    assert isinstance(one[0], float)
+    assert (values[2, 3, 1], gradient[2, 3, 1].tolist()) == (one[0], one[1].tolist())
+    # The exact path has to find the rows of both.
+    scaled = loss_and_gradient(pred * 1e-200, target * 1e-200, "giou")[1]
+    np.testing.assert_allclose(scaled * 1e-200, gradient, atol=1e-12)
+
+
+def test_no_boxes_have_no_loss():
+    for pred, target, shape in (
+        ([], [], (0,)),
+        ([], (0, 0, 1, 1), (0,)),
+        ([], [[[0] * 4]], (1, 0)),
+    ):
+        values, gradient = loss_and_gradient(pred, target, "ciou")
+        assert values.shape == shape
+        assert gradient.shape == (*shape, 4)
+        assert descend(pred, target, rates=[1]).boxes.shape == (*shape, 4)
+
+
+def test_every_kind_of_number_gives_the_same_and_none_is_changed():
+    pred, target = [[0, 0, 4, 2], [1, 1, 3, 5]], [[0, 0, 2, 4], [2, 2, 4, 4]]
+    expected = loss_and_gradient(pred, target, "ciou")
+    for kind in (np.uint8, np.int64, np.float16, np.float32, ">f8"):
+        arrays = [np.array(boxes, dtype=kind) for boxes in (pred, target)]
+        for array in arrays:
+            array.flags.writeable = False
+        values, gradient = loss_and_gradient(*arrays, "ciou")
+        assert (values.dtype, gradient.dtype) == (np.float64, np.float64)
+        assert values.tobytes() == expected[0].tobytes()
+        assert gradient.tobytes() == expected[1].tobytes()
+        assert gradient.flags.c_contiguous
+
+
+@pytest.mark.parametrize(
+    "function", [loss, loss_and_gradient, lambda *a, **k: descend(*a, rates=[1], **k)]
+)
+def test_what_cannot_be_meant_is_refused(function):
+    box = (0, 0, 1, 1)
+    refused = {
+        (box, (5, 0, 1, 2)): "target = (5, 0, 1, 2): x_max < x_min",
+        ((0.0, 0.0, math.nan, 1.0), box): "pred = (0.0, 0.0, nan, 1.0): x_max is NaN",
+    }
+    for boxes, message in refused.items():
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            function(*boxes)
+    with pytest.raises(ValueError, match=r"^unknown loss 'eiou'; known are 'iou', 'giou', "):
+        function(box, box, "eiou")
+    with pytest.raises(ValueError, match=r"^unknown alpha 0.5; known are 'constant', "):
+        function(box, box, "ciou", alpha=0.5)
+    with pytest.raises(ValueError, match=r"unknown box format"):
+        function(box, box, fmt="yxyx")
+    with pytest.raises(ValueError, match=r"do not broadcast: their shapes are \(3, 4\) and \(2, 4"):
+        function([box] * 3, [box] * 2)
+    with pytest.raises(TypeError):
+        function((True, False, True, True), box)
+
+
+# The descent.
+
+
+def step_by_step(pred, target, measure, fmt, factor=lambda iou: 1.0):
+    """Go down as anyone would write it, one box at a time."""
+    path = [np.array(pred, dtype=float)]
+    for rate in RATES:
+        here = path[-1]
+        gradient = loss_and_gradient(here, target, measure, fmt=fmt)[1]
+        path.append(here - rate * factor(iou.iou(here, target, fmt=fmt)) * gradient)
+    return np.array(path)
+
+
+@every_format
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_descent_takes_the_steps_it_says(measure, fmt):
+    rng = np.random.default_rng(8)
+    pred, target = (as_given(random_boxes(rng, 5), fmt) for _ in range(2))
+    for factor in (None, lambda overlap: 2 - overlap):
+        result = descend(pred, target, measure, fmt=fmt, rates=RATES, factor=factor, path=True)
+        for row in range(5):
+            slow = step_by_step(
+                pred[row], target[row], measure, fmt, factor or (lambda overlap: 1.0)
+            )
+            np.testing.assert_allclose(result.path[:, row], slow, rtol=0, atol=1e-10)
+    np.testing.assert_array_equal(result.path[0], pred)
+    np.testing.assert_array_equal(result.path[-1], result.boxes)
+    distance = np.abs(result.path - target).sum(axis=(1, 2))
+    np.testing.assert_allclose(result.error, distance, rtol=1e-13)
+
+
+def test_a_small_step_goes_down():
+    rng = np.random.default_rng(9)
+    pred, target = random_boxes(rng, 300), random_boxes(rng, 300)
+    for measure, alpha in LOSSES[:4]:
+        before = loss(pred, target, measure, alpha=alpha)
+        end = descend(pred, target, measure, alpha=alpha, rates=[1e-6]).boxes
+        flat = (loss_and_gradient(pred, target, measure)[1] == 0).all(axis=1)
+        after = loss(end, target, measure, alpha=alpha)
+        if measure == "ciou":
+            assert (after[~flat] < before[~flat] + 1e-9).all()
+        else:
+            assert (after[~flat] < before[~flat]).all()
+        assert flat.any() == (measure == "iou")
+
+
+def test_the_conventions_of_alpha_lead_elsewhere():
+    pred, target = (3, 1, 2, 1), (1, 1, 1, 2)
+    ends = {
+        alpha: descend(pred, target, "ciou", alpha=alpha, fmt="cxcywh", rates=RATES).boxes.tolist()
+        for alpha in ALPHAS
+    }
+    assert len({tuple(end) for end in ends.values()}) == 3
+    diou = descend(pred, target, "diou", fmt="cxcywh", rates=[0.1]).boxes.tolist()
+    gated = descend(pred, target, "ciou", alpha="gated", fmt="cxcywh", rates=[0.1]).boxes.tolist()
+    assert gated == diou
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("block", [1, 7, 2**13])
+def test_blocks_and_threads_change_no_bit(monkeypatch, block, workers):
+    rng = np.random.default_rng(10)
+    pred, target = random_boxes(rng, 40).reshape(4, 10, 4), random_boxes(rng, 10)
+    expected = descend(pred, target, "ciou", rates=RATES, path=True)
+    gradient = loss_and_gradient(pred, target, "ciou")[1]
+    monkeypatch.setattr(losses, "_BLOCK", block)
+    result = descend(pred, target, "ciou", rates=RATES, path=True, workers=workers)
+    assert result.boxes.tobytes() == expected.boxes.tobytes()
+    assert result.path.tobytes() == expected.path.tobytes()
+    np.testing.assert_allclose(result.error, expected.error, rtol=1e-14)
+    alone = descend(pred, target, "ciou", rates=RATES, workers=1)
+    assert alone.error.tobytes() == result.error.tobytes()
+    assert alone.path is None
+    assert loss_and_gradient(pred, target, "ciou")[1].tobytes() == gradient.tobytes()
+
+
+def test_progress_sees_every_part(monkeypatch):
+    monkeypatch.setattr(losses, "_BLOCK", 10)
+    seen = []
+
+    def bar(parts):
+        assert len(parts) == 5
+        for part in parts:
+            yield part
+            seen.append(part)
+
+    boxes = random_boxes(np.random.default_rng(11), 45)
+    descend(boxes, boxes[::-1], rates=[0.1], progress=bar)
+    assert len(seen) == 5
+
+
+def test_a_loss_of_ones_own_can_be_descended():
+    def towards(pred, target):
+        return np.full(pred.shape[1], 0.25), pred - target
+
+    pred, target = np.array([[0, 0, 4, 4], [2, 2, 3, 3]]), np.array([8, 8, 16, 24])
+    result = descend(pred, target, towards, rates=[0.5, 0.25], factor=lambda overlap: 4 * overlap)
+    np.testing.assert_array_equal(result.boxes, target - (target - pred) * 0.5 * 0.75)
+
+
+@pytest.mark.parametrize(
+    ("fmt", "end"),
+    [
+        ("xyxy", [2.5, 0, 2.5, 2]),
+        ("xywh", [0, 0, 0, 2]),
+        ("cxcywh", [0, 0, 0, 2]),
+        ("xyxy_inclusive", [2.5, 0, 2.5, 2]),
+    ],
+)
+def test_no_step_turns_a_box_inside_out(fmt, end):
+    def push(pred, target):
+        # The left edge by 3 to the right, or the side by 3 inwards; the right edge stays.
+        slope = np.zeros_like(pred)
+        slope[2 if "w" in fmt else 0] = 3 if "w" in fmt else -3
+        return np.zeros(pred.shape[1]), slope
+
+    start = [0, 0, 2, 2]
+    result = descend([start], [start], push, fmt=fmt, rates=[1])
+    assert result.boxes.tolist() == [end]
+    iou.area(result.boxes, fmt=fmt)
+
+
+def test_a_descent_that_goes_wrong_says_so():
+    box = (0, 0, 1, 1)
+    with pytest.raises(ValueError, match=r"^boxes left the range of float64: take smaller rates$"):
+        descend([box] * 3, (0, 0, 2, 2), rates=[1e308, 1e308])
+    for rates in ([0.1, math.nan], [math.inf]):
+        with pytest.raises(ValueError, match=r"^rates must be finite$"):
+            descend(box, box, rates=rates)
+    with pytest.raises(ValueError, match=r"^workers must be at least 1, it is 0$"):
+        descend(box, box, rates=[0.1], workers=0)
+    for size in (1e-200, 1e200):
+        with pytest.raises(ValueError, match=r"its area leaves the range of float64$"):
+            descend((0, 0, size, size), box, rates=[0.1])
+    assert descend(box, (0, 0, 2, 2), rates=[]).boxes.tolist() == [0, 0, 1, 1]
