@@ -1,9 +1,10 @@
 """The book's drawings, in one visual language.
 
 A box looks the same wherever it appears: the ground truth is solid and blue, a prediction dashed
-and vermilion, the box that encloses both dotted and grey, the intersection filled and hatched. The
-colours are Okabe and Ito's [1]_, and no meaning rests on colour alone. Figures have no background,
-so they sit on a light page as well as on a dark one.
+and vermilion, the box that encloses both dotted and grey, the intersection filled and hatched, and what
+neither box covers of the enclosing one speckled. The colours are Okabe and Ito's [1]_, and no
+meaning rests on colour alone. Figures have no background, so they sit on a light page as well as
+on a dark one.
 
 A drawing of toy boxes starts with :func:`board`, one on a photograph with :func:`photo`; the other
 functions add to the axes that these return.
@@ -13,7 +14,7 @@ References
 .. [1] M. Okabe and K. Ito, "Color Universal Design", 2008, https://jfly.uni-koeln.de/color/
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,9 +32,12 @@ from matplotlib.typing import LineStyleType
 from numpy.typing import ArrayLike
 
 from . import exact
-from .boxes import convert
+from .boxes import FloatArray, convert
+from .dataset import Predictions, Truths
+from .evaluation import Curve
+from .matching import Matches
 
-Role = Literal["truth", "prediction", "hull", "intersection", "plain"]
+Role = Literal["truth", "prediction", "hull", "intersection", "waste", "plain"]
 Corner = Literal["top left", "top right", "bottom left", "bottom right"]
 
 # Behind a text, so that lines do not run through it.
@@ -58,10 +62,21 @@ LOOKS: dict[Role, Look] = {
     "prediction": Look("#D55E00", line=(0, (4, 1.6))),
     "hull": Look("#666666", line=(0, (1, 1.4)), width=1.8),
     "intersection": Look("#8F4B78", width=0.0, fill=0.22, hatch="////"),
+    "waste": Look("#666666", width=0.0, fill=0.12, hatch=".."),
     "plain": Look(INK, width=1.6),
 }
 BLUE, VERMILION, PURPLE = (LOOKS[r].color for r in ("truth", "prediction", "intersection"))
 SKY = "#56B4E9"
+
+# What stands on a prediction for its outcome.
+MARKS = {
+    "true positive": "✓",
+    "duplicate": "D",
+    "wrong class": "C",
+    "poor placing": "P",
+    "background": "B",
+    "ignored": "–",
+}
 
 WIDTH = 5.0
 
@@ -211,7 +226,7 @@ def draw_boxes(
     ----------
     ax : Axes
     boxes : array_like, shape (4,) or (N, 4)
-    role : {"truth", "prediction", "hull", "intersection", "plain"}
+    role : {"truth", "prediction", "hull", "intersection", "waste", "plain"}
         What they are; decides the colour, the line and the filling.
     labels : str or sequence of N str, optional
         Written at the corner that `where` names, on a photograph with a halo.
@@ -270,6 +285,57 @@ def label(
     )
 
 
+def badge(ax: Axes, x: float, y: float, outcome: str) -> None:
+    """Put the mark of an outcome at a place: a filled disc if true, a disc with a rim if not."""
+    true = outcome == "true positive"
+    inside, outside = (BLUE, "white") if true else ("white", VERMILION)
+    ax.text(
+        x,
+        y,
+        MARKS[outcome],
+        ha="center",
+        va="center",
+        size=9,
+        color=outside,
+        fontweight="bold",
+        bbox={"boxstyle": "circle,pad=0.18", "facecolor": inside, "edgecolor": outside},
+    )
+
+
+def draw_matches(ax: Axes, truths: Truths, predictions: Predictions, matches: Matches) -> None:
+    """Draw what became of the predictions in one image.
+
+    Missed truths are hatched. False predictions wear the mark of their outcome, see ``MARKS``, at
+    their middle, or a little below where another mark would be hidden.
+
+    Parameters
+    ----------
+    ax : Axes
+    truths : Truths
+    predictions : Predictions
+        All in one image.
+    matches : Matches
+        What :func:`iou.match` made of them.
+    """
+    corners = convert(truths.boxes, fmt=truths.fmt)
+    draw_boxes(ax, corners, "truth", linewidth=1.4)
+    for x_min, y_min, x_max, y_max in corners[matches.missed]:
+        missed = Rectangle((x_min, y_min), x_max - x_min, y_max - y_min, clip_on=False)
+        ax.add_patch(missed)
+        missed.set(fill=False, edgecolor=BLUE, hatch="xxx", linewidth=3)
+    boxes = convert(predictions.boxes, fmt=predictions.fmt)[matches.prediction]
+    draw_boxes(ax, boxes, "prediction", linewidth=1.2)
+    apart = abs(np.subtract(*ax.get_xlim())) / 50
+    marked: list[tuple[float, float]] = []
+    for box, outcome in zip(boxes.tolist(), matches.outcome.tolist(), strict=True):
+        if outcome != "true positive":
+            x, y = _middle(box)
+            while any(abs(x - u) < apart and abs(y - v) < apart for u, v in marked):
+                y += apart
+            marked.append((x, y))
+            badge(ax, x, y, outcome)
+
+
 def intersection_box(a: ArrayLike, b: ArrayLike) -> tuple[float, float, float, float] | None:
     """Corners of the overlap of two boxes, or None if they share no area."""
     first, second = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
@@ -299,15 +365,112 @@ def shade_union(
     ax: Axes, boxes: Iterable[ArrayLike], color: str = SKY, alpha: float = 0.35
 ) -> None:
     """Fill what at least one of the boxes covers, once, however many cover it."""
+    for (left, low, right, high), covered in _cells(boxes):
+        if covered:
+            ax.add_patch(
+                Rectangle((left, low), right - left, high - low, fc=color, alpha=alpha, lw=0)
+            )
+
+
+def shade_waste(ax: Axes, boxes: Iterable[ArrayLike]) -> None:
+    """Speckle what the smallest box around the boxes covers, and none of them does."""
+    for cell, covered in _cells(boxes):
+        if not covered:
+            draw_boxes(ax, cell, "waste")
+
+
+def _cells(boxes: Iterable[ArrayLike]) -> Iterator[tuple[tuple[float, float, float, float], bool]]:
+    """Cut the smallest box around the boxes along all their edges; tell which cells they cover."""
     table = np.array([np.asarray(box, dtype=float) for box in boxes])
-    xs, ys = np.unique(table[:, 0::2]), np.unique(table[:, 1::2])
+    xs, ys = np.unique(table[:, 0::2]).tolist(), np.unique(table[:, 1::2]).tolist()
     for left, right in pairwise(xs):
         inside = (table[:, 0] <= left) & (table[:, 2] >= right)
         for low, high in pairwise(ys):
-            if (inside & (table[:, 1] <= low) & (table[:, 3] >= high)).any():
-                ax.add_patch(
-                    Rectangle((left, low), right - left, high - low, fc=color, alpha=alpha, lw=0)
-                )
+            covers = inside & (table[:, 1] <= low) & (table[:, 3] >= high)
+            yield (left, low, right, high), bool(covers.any())
+
+
+@dataclass(frozen=True)
+class Landscape:
+    """A measure as a height, for a prediction that is shifted to everywhere around the truth.
+
+    Parameters
+    ----------
+    measure : callable
+        A function of boxes that broadcast, such as :func:`iou.giou`.
+    truth, prediction : array_like, shape (4,)
+        The prediction before it is shifted.
+    reach : float
+        How far it is shifted to either side, in x and in y.
+    """
+
+    measure: Callable[[Any, Any], Any]
+    truth: ArrayLike
+    prediction: ArrayLike
+    reach: float
+
+    def grid(self, count: int) -> tuple[FloatArray, FloatArray]:
+        """Return shifts in x and in y, each of shape (count, count)."""
+        along = np.linspace(-self.reach, self.reach, count)
+        dx, dy = np.meshgrid(along, along)
+        return dx, dy
+
+    def height(self, dx: ArrayLike, dy: ArrayLike) -> FloatArray:
+        """Return the measure with the prediction shifted by (dx, dy)."""
+        shifts = np.stack(np.broadcast_arrays(dx, dy, dx, dy), axis=-1)
+        return np.asarray(self.measure(self.truth, np.asarray(self.prediction) + shifts))
+
+    def slope(self, dx: FloatArray, dy: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return how steeply the measure rises in x and in y; 0 where that is only rounding."""
+        step = self.reach * 2**-16
+        rises = (
+            self.height(dx + step, dy) - self.height(dx - step, dy),
+            self.height(dx, dy + step) - self.height(dx, dy - step),
+        )
+        east, south = (np.where(np.abs(rise) < 1e-12, 0, rise) / (2 * step) for rise in rises)
+        return east, south
+
+    def contours(self, ax: Axes, levels: Sequence[float]) -> None:
+        """Draw lines of equal height, dashed below 0, and speckle where all is flat.
+
+        The axes are the position of the prediction's centre.
+        """
+        dx, dy = self.grid(241)
+        x, y = _middle(np.asarray(self.prediction, dtype=float))
+        flat = np.hypot(*self.slope(dx, dy)) == 0
+        ax.contourf(x + dx, y + dy, flat, [0.5, 1.5], colors="none", hatches=[".."])
+        lines = ax.contour(
+            x + dx,
+            y + dy,
+            self.height(dx, dy),
+            levels,
+            colors=INK,
+            linewidths=1.1,
+            linestyles=["--" if level < 0 else "-" for level in levels],
+        )
+        ax.clabel(lines, fmt=number, fontsize=10)
+        ax.set_aspect("equal")
+
+    def arrows(self, ax: Axes, count: int) -> None:
+        """Draw which way is up, from `count` × `count` positions; a ring where there is none."""
+        dx, dy = self.grid(count)
+        x, y = _middle(np.asarray(self.prediction, dtype=float))
+        east, south = self.slope(dx, dy)
+        steepness = np.hypot(east, south)
+        flat = steepness == 0
+        ax.plot((x + dx)[flat], (y + dy)[flat], "o", ms=3, mfc="none", mew=0.8, color=INK)
+        ax.quiver(
+            (x + dx)[~flat],
+            (y + dy)[~flat],
+            (east / np.where(flat, 1, steepness))[~flat],
+            (south / np.where(flat, 1, steepness))[~flat],
+            angles="xy",
+            pivot="mid",
+            scale=count * 1.25,
+            width=0.012,
+            color=INK,
+        )
+        ax.set_aspect("equal")
 
 
 def dimension(
@@ -532,3 +695,34 @@ def gallery(
             path_effects=[withStroke(linewidth=3, foreground="black")],
         )
     return figure
+
+
+def recall_board(ax: Axes | None = None, *, width: float = WIDTH) -> Axes:
+    """Prepare the square of recall and precision; a new figure if `ax` is left out."""
+    if ax is None:
+        _, ax = plt.subplots(figsize=(width, 0.64 * width))
+    ax.set(xlim=(0, 1.03), ylim=(0, 1.08), xlabel="recall", ylabel="precision")
+    ax.set_yticks([0, 0.5, 1])
+    return ax
+
+
+def draw_envelope(ax: Axes, curve: Curve, **changes: Any) -> None:
+    """Draw the highest precision at each recall or beyond, a staircase that only falls.
+
+    Parameters
+    ----------
+    ax : Axes
+    curve : Curve
+        As from :func:`iou.precision_recall`.
+    **changes
+        Passed on to :meth:`matplotlib.axes.Axes.plot`.
+    """
+    at = curve.found_at - 1
+    highest = np.maximum.accumulate(curve.precision[at][::-1])[::-1]
+    edges = np.concatenate([[0.0], curve.recall[at]])
+    # Down to 0 where the curve ends before a recall of 1.
+    heights = np.append(np.repeat(highest, 2), 0.0)
+    corners = np.append(np.repeat(edges, 2)[1:-1], edges[-1])
+    if edges[-1] == 1:
+        heights, corners = heights[:-1], corners[:-1]
+    ax.plot(corners, heights, **{"color": BLUE, "solid_joinstyle": "miter", **changes})

@@ -14,7 +14,10 @@ mpl.use("agg")
 import matplotlib.pyplot as plt
 from matplotlib.colors import to_hex
 
-from iou import exact, intersection, plot
+import iou
+from iou import exact, intersection, match, plot, samples
+from iou.dataset import Predictions, Truths
+from iou.matching import OUTCOMES
 
 A, B, APART = (1, 1, 5, 5), (3, 2, 7, 6), (8, 8, 9, 9)
 CORNERS = [" ".join(words) for words in product(("top", "bottom"), ("left", "right"))]
@@ -293,6 +296,58 @@ def test_a_gallery_has_one_named_crop_for_each_prediction(count, columns, rows):
 # The derivation
 
 
+# Matches
+
+
+def test_every_outcome_has_a_mark_of_its_own():
+    assert list(plot.MARKS) == list(OUTCOMES)
+    assert len(set(plot.MARKS.values())) == len(OUTCOMES)
+
+
+def marks(ax):
+    known = plot.MARKS.values()
+    return [(t.get_text(), *t.get_position()) for t in ax.texts if t.get_text() in known]
+
+
+def test_false_predictions_wear_their_marks_in_their_middle_and_missed_truths_are_hatched():
+    truths, predictions = samples.ledger()
+    matches = match(predictions, truths, strict=True)
+    ax = plot.board((-2, -2, 37, 32))
+    plot.draw_matches(ax, truths, predictions, matches)
+    middle = [
+        (plot.MARKS[outcome], (x_min + x_max) / 2, (y_min + y_max) / 2)
+        for outcome, (x_min, y_min, x_max, y_max) in zip(
+            matches.outcome, predictions.boxes[matches.prediction].tolist(), strict=True
+        )
+        if outcome != "true positive"
+    ]
+    assert marks(ax) == middle
+    assert sorted(mark for mark, *_ in middle) == list("BBCDDPP")
+    hatched = [patch for patch in ax.patches if patch.get_hatch()]
+    assert extents(hatched) == [(20, 20, 30, 30)]
+    drawn = extents(ax.patches)
+    for box in [*truths.boxes.tolist(), *predictions.boxes.tolist()]:
+        assert tuple(map(float, box)) in drawn
+
+
+def test_a_mark_hides_no_other():
+    truths = Truths([[0, 0, 10, 10]])
+    predictions = Predictions([[0, 0, 10, 10]] * 4, [0.9, 0.8, 0.7, 0.6])
+    ax = plot.board((0, 0, 50, 50))
+    plot.draw_matches(ax, truths, predictions, match(predictions, truths))
+    assert marks(ax) == [("D", 5, 5), ("D", 5, 6), ("D", 5, 7)]
+
+
+def test_matches_are_drawn_whatever_the_format():
+    truths = Truths([[0, 0, 9, 9]], fmt="xyxy_inclusive")
+    predictions = Predictions([[5, 5, 4, 4]], [1], fmt="cxcywh")
+    ax = plot.board((0, 0, 12, 12))
+    plot.draw_matches(ax, truths, predictions, match(predictions, truths))
+    assert extents(ax.patches)[:2] == [(0, 0, 10, 10), (0, 0, 10, 10)]
+    assert extents(ax.patches)[2:] == [(3, 3, 7, 7)]
+    assert marks(ax) == [("P", 5, 5)]
+
+
 def titles(figure):
     return [ax.get_title(loc="left") for ax in figure.axes]
 
@@ -373,3 +428,31 @@ def test_the_same_drawing_gives_the_same_file(draw):
         return stream.getvalue()
 
     assert file() == file()
+
+
+# Curves
+
+
+def test_an_envelope_falls_and_stands_over_every_point():
+    truths, predictions = samples.ledger()
+    curve = iou.precision_recall(match(predictions, truths), samples.COIN)
+    ax = plot.recall_board()
+    plot.draw_envelope(ax, curve)
+    recall, precision = ax.lines[0].get_data()
+    assert recall.tolist() == [0, 0.25, 0.25, 0.5, 0.5, 0.75, 0.75, 1]
+    assert precision == pytest.approx([1, 1, 2 / 3, 2 / 3, 3 / 5, 3 / 5, 1 / 2, 1 / 2])
+    area = np.sum(np.diff(recall) * precision[1:])
+    assert area == pytest.approx(iou.average_precision(curve, "voc"))
+
+
+@pytest.mark.parametrize("label", [samples.COIN, samples.BUTTON])
+def test_an_envelope_drops_to_nothing_where_recall_ends(label):
+    truths, predictions = samples.ledger()
+    curve = iou.precision_recall(match(predictions, truths, iou_threshold=0.85), label)
+    ax = plot.recall_board()
+    plot.draw_envelope(ax, curve)
+    recall, precision = ax.lines[0].get_data()
+    found = label == samples.COIN
+    assert recall.tolist() == ([0, 0.25, 0.25] if found else [0])
+    # The second of the four coins is found at last, by the fourth prediction.
+    assert precision.tolist() == ([0.25, 0.25, 0] if found else [0])
