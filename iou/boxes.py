@@ -26,6 +26,7 @@ _FIRST_SKIPPED = 2.0**53
 SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
 # Numbers that a tile works in: they then fit the processor's cache.
 _ROOM = 2**17
+_MORE_PLANES = 6
 
 
 @dataclass(slots=True, eq=False)
@@ -289,8 +290,9 @@ class Measure:
     definition : callable
         Takes as many single boxes and ``fmt``, returns the exact value.
     planes : int
-        How many arrays of the shape of ``out`` the room holds. Every tile uses them again, for
-        fresh memory costs more than the arithmetic.
+        How many arrays of the shape of ``out`` the room holds; `_MORE_PLANES` are added where
+        corners are rounded. Every tile uses them again, for fresh memory costs more than the
+        arithmetic.
     with_angles : bool
         Whether the kernel needs the boxes' aspect angles.
     """
@@ -299,11 +301,6 @@ class Measure:
     definition: Callable[..., Any]
     planes: int
     with_angles: bool = False
-
-    @property
-    def tile(self) -> int:
-        """Results computed at a time."""
-        return _ROOM // max(1, self.planes)
 
 
 def evaluate(measure: Measure, *operands: Boxes) -> float | FloatArray:
@@ -324,8 +321,10 @@ def fill(out: FloatArray, measure: Measure, *operands: Boxes) -> None:
         # NumPy copies operands that broadcast into a buffer, which takes longer than the work
         # unless the buffer is smaller than a row. Leaving errstate restores its size.
         np.setbufsize(16)
-        room = np.empty(measure.planes * min(out.size, measure.tile))
-        rows = max(1, measure.tile // max(1, out[:1].size))
+        planes = measure.planes + _MORE_PLANES * any(boxes.rounded for boxes in operands)
+        tile = max(1, _ROOM // max(1, planes))
+        room = np.empty((planes, min(out.size, tile)))
+        rows = max(1, tile // max(1, out[:1].size))
         for start in range(0, len(out), rows):
             part = slice(start, start + rows)
             _fill(out[part], room, measure, *(boxes.part(0, part) for boxes in operands))
@@ -338,10 +337,11 @@ def _fill(out: FloatArray, room: FloatArray, measure: Measure, *operands: Boxes)
     """
     if out.size == 0:
         return
-    if out.size <= measure.tile and all(boxes.carried for boxes in operands):
+    planes, tile = room.shape
+    if out.size <= tile and all(boxes.carried for boxes in operands):
         try:
-            planes = room[: measure.planes * out.size].reshape(-1, *out.shape)
-            measure.kernel(*operands, planes, out)
+            here = room.reshape(-1)[: planes * out.size].reshape(planes, *out.shape)
+            measure.kernel(*operands, here, out)
             return
         except FloatingPointError:
             pass

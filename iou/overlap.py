@@ -72,43 +72,48 @@ def _between(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
 
 
 def _overlap_from_anchors(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
-    sides = np.minimum(*_reaches(a, b), out=room[:2])
+    sides = np.minimum(*_reaches(a, b, room), out=room[:2])
     np.clip(sides, 0, a.sides, out=sides)
     return np.clip(sides, 0, b.sides, out=sides)
 
 
 def _hull_from_anchors(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
-    sides = np.maximum(*_reaches(a, b), out=room[:2])
+    sides = np.maximum(*_reaches(a, b, room), out=room[:2])
     np.maximum(sides, a.sides, out=sides)
     return np.maximum(sides, b.sides, out=sides)
 
 
 def _between_from_anchors(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
-    of_a, of_b = _reaches(a, b)
+    of_a, of_b = _reaches(a, b, room)
     twice = np.subtract(of_b, of_a, out=room[:2])
     return np.multiply(twice, 0.5, out=twice)
 
 
-def _reaches(a: Boxes, b: Boxes) -> tuple[FloatArray, FloatArray]:
+def _reaches(a: Boxes, b: Boxes, room: FloatArray) -> tuple[FloatArray, FloatArray]:
     """How far each box reaches beyond the start of the other, without rounding corners first."""
-    apart, apart_error = _two_sum(b.anchor, -a.anchor)
-    of_a, of_a_error = _two_sum(a.after, b.before)
-    of_b, of_b_error = _two_sum(b.after, a.before)
-    of_a -= apart
-    of_a += np.subtract(of_a_error, apart_error, out=of_a_error)
-    of_b += apart
-    of_b += np.add(of_b_error, apart_error, out=of_b_error)
+    apart, apart_error = _two_sum(b.anchor, -a.anchor, room)
+    if a.fmt == "xywh":  # Nothing of a box lies before its anchor.
+        of_a = np.subtract(a.after, apart, out=room[4:6])
+        of_a -= apart_error
+        of_b = np.add(b.after, apart, out=room[:2])
+        of_b += apart_error
+        return of_a, of_b
+    # As much of a box lies before its anchor as after it.
+    together, together_error = _two_sum(a.after, b.after, room[4:])
+    of_a = np.subtract(together, apart, out=room[8:10])
+    of_b = np.add(together, apart, out=room[4:6])
+    of_a += np.subtract(together_error, apart_error, out=room[:2])
+    of_b += np.add(together_error, apart_error, out=room[:2])
     return of_a, of_b
 
 
-def _two_sum(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _two_sum(x: FloatArray, y: FloatArray, room: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Add two numbers, and give the rounding error as well (Knuth's TwoSum)."""
-    total = x + y
-    of_y = total - x
-    error = total - of_y
-    np.subtract(x, error, out=error)
-    np.subtract(y, of_y, out=of_y)
-    error += of_y
+    total = np.add(x, y, out=room[:2])
+    of_y = np.subtract(total, x, out=room[4:6])
+    of_x = np.subtract(total, of_y, out=room[2:4])
+    error = np.subtract(x, of_x, out=of_x)
+    error += np.subtract(y, of_y, out=of_y)
     return total, error
 
 
