@@ -42,7 +42,7 @@ from numpy.typing import NDArray  # noqa: E402
 
 import iou as module  # noqa: E402
 from iou import exact, overlapping_pairs, pairwise  # noqa: E402
-from iou.boxes import Scratch, fill, read  # noqa: E402
+from iou.boxes import _ROOM, fill, read  # noqa: E402
 from iou.overlap import MEASURES  # noqa: E402
 
 Array = NDArray[Any]
@@ -575,22 +575,14 @@ def guarded(table: Table, measure: str, a: Array, b: Array, rounds: int) -> Tabl
 
 def bare(out: Array, measure: str, a: Any, b: Any) -> None:
     """Run a kernel with no floating-point error noticed, and nothing to fall back on."""
-    scratch = Scratch(MEASURES[measure].arrays * min(out.size, MEASURES[measure].tile))
-
-    def halve(out: Array, a: Any, b: Any) -> None:
-        if out.size <= MEASURES[measure].tile:
-            scratch.start(out.shape)
-            MEASURES[measure].kernel(a, b, scratch, out)
-            return
-        axis = 0 if len(out) > 1 else 1
-        middle = out.shape[axis] // 2
-        for part in (slice(None, middle), slice(middle, None)):
-            there = (slice(None),) * axis + (part,)
-            halve(out[there], a.part(axis, part), b.part(axis, part))
-
+    chosen = MEASURES[measure]
+    rows = max(1, _ROOM // chosen.planes // out.shape[1])
     with np.errstate(all="ignore"):
         np.setbufsize(16)
-        halve(out, a, b)
+        room = np.empty((chosen.planes, rows, out.shape[1]))
+        for start in range(0, len(out), rows):
+            part = slice(start, start + rows)
+            chosen.kernel(a.part(0, part), b, room[:, : len(out[part])], out[part])
 
 
 def memory(quick: bool) -> Iterator[Table]:
