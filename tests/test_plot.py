@@ -134,9 +134,81 @@ def test_a_union_is_filled_once_wherever_a_box_is_and_nowhere_else(seed):
         assert filled.sum() == exact.union(*boxes)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_waste_is_what_the_enclosing_box_covers_and_no_other_does(seed):
+    rng = np.random.default_rng(seed)
+    boxes = random_boxes(rng, rng.integers(1, 6))
+    ax = plot.board((0, 0, 9, 9))
+    plot.shade_waste(ax, boxes)
+    speckled = covered(extents(p for p in ax.patches if p.get_hatch()))
+    hull = covered([plot.around(boxes, 0)])
+    assert (speckled == hull - (covered(boxes) > 0)).all()
+
+
 def test_around_shows_every_box_with_a_margin():
     assert plot.around([A, B, APART], 2) == (-1, -1, 11, 11)
     assert plot.around(A, 0.5) == (0.5, 0.5, 5.5, 5.5)
+
+
+# Landscapes
+
+TRUTH, INSIDE = (0, 0, 4, 4), (1, 1, 3, 3)
+
+
+def test_a_landscape_is_as_high_as_the_measure_of_the_shifted_prediction():
+    landscape = plot.Landscape(giou, TRUTH, INSIDE, reach=6)
+    dx, dy = landscape.grid(5)
+    assert dx[0].tolist() == dy[:, 0].tolist() == [-6, -3, 0, 3, 6]
+    heights = landscape.height(dx, dy)
+    for at in np.ndindex(5, 5):
+        shifted = np.add(INSIDE, np.tile((dx[at], dy[at]), 2))
+        assert heights[at] == giou(TRUTH, shifted)
+
+
+def test_the_slope_of_a_landscape_points_up_and_is_nil_on_a_plateau():
+    landscape = plot.Landscape(iou, TRUTH, INSIDE, reach=6)
+    # In the middle of the plateau, half out to the right, half out at the top, and far away.
+    east, south = landscape.slope(np.array([0.5, 2, 0, 5]), np.array([0.25, 0, -2, 0]))
+    # Half out, the intersection is 2 and the union 18; a step of dx changes both by 2 dx.
+    assert east == pytest.approx([0, -(2 * 18 + 2 * 2) / 18**2, 0, 0], rel=1e-4)
+    assert south == pytest.approx([0, 0, (2 * 18 + 2 * 2) / 18**2, 0], rel=1e-4)
+    assert (east[[0, 2, 3]] == 0).all()
+    assert (south[[0, 1, 3]] == 0).all()
+
+
+def test_contours_lie_at_their_heights_and_are_dashed_below_zero():
+    landscape = plot.Landscape(giou, TRUTH, INSIDE, reach=6)
+    _, ax = plt.subplots()
+    landscape.contours(ax, [-0.5, 0.125])
+    _, lines = ax.collections
+    assert [dashes is not None for _, dashes in lines.get_linestyles()] == [True, False]
+    for level, path in zip(lines.levels, lines.get_paths(), strict=True):
+        x, y = path.vertices.T
+        assert len(x) > 20
+        assert landscape.height(x - 2, y - 2) == pytest.approx(level, abs=0.01)
+
+
+def test_flat_ground_is_speckled_and_nothing_else_is():
+    landscape = plot.Landscape(giou, TRUTH, INSIDE, reach=6)
+    _, ax = plt.subplots()
+    landscape.contours(ax, [0])
+    (flat,) = ax.collections[0].get_paths()
+    # All positions of the centre where the prediction lies inside.
+    assert flat.get_extents().extents == pytest.approx([1, 1, 3, 3], abs=0.1)
+
+
+def test_every_arrow_points_up_the_slope_and_rings_are_where_it_is_flat():
+    landscape = plot.Landscape(iou, TRUTH, INSIDE, reach=6)
+    _, ax = plt.subplots()
+    landscape.arrows(ax, 9)
+    (rings,), (arrows,) = ax.lines, ax.collections
+    assert len(rings.get_xdata()) + arrows.N == 81
+    assert (iou(TRUTH, np.add([1, 1, 3, 3], [6, 0, 6, 0])), arrows.N) == (0, 16)
+    step = 0.01
+    here = landscape.height(arrows.X - 2, arrows.Y - 2)
+    there = landscape.height(arrows.X - 2 + step * arrows.U, arrows.Y - 2 + step * arrows.V)
+    assert (there > here).all()
+    assert np.hypot(arrows.U, arrows.V) == pytest.approx(1)
 
 
 # Labels and dimensions
