@@ -18,7 +18,7 @@ from .losses import descend, loss, loss_and_gradient
 from .matching import match
 from .neighbours import overlapping_pairs
 from .overlap import ciou, diou, giou, intersection, iou, pairwise, union
-from .suppression import nms
+from .suppression import nms, soft_nms
 
 __version__ = "0.1.0"
 __all__ = [
@@ -44,5 +44,6 @@ __all__ = [
     "read_coco",
     "read_voc",
     "read_yolo",
+    "soft_nms",
     "union",
 ]

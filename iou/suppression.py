@@ -7,10 +7,11 @@ all. Where boxes lie so close that the list itself would be too long, the best f
 first: whatever they suppress takes its pairs with it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +28,8 @@ Mask = NDArray[np.bool_]
 _FEW = 512
 # Pairs to a box that are worth listing. Where there would be more, some boxes are settled first.
 _PAIRS_TO_A_BOX = 8
+# So few of the best may always be picked together.
+_TIER = 64
 # Values of a table that are computed together.
 _BLOCK = 2**20
 
@@ -125,16 +128,151 @@ def nms(
     if measure not in ("iou", "diou"):
         raise ValueError(f"unknown measure {measure!r}; known are 'iou', 'diou'")
     table = _table(boxes, fmt)
-    order = _by_falling_score(_scores(scores, len(table.given)))
-    groups = _Groups.of(labels, order)
+    count = len(table.given)
+    order = _by_falling_score(_scores(scores, count))
+    groups = _Groups.of(_numbered(labels, count), order)
     if threshold == 1:
         return order
     contest = _Contest(table, MEASURES[measure], threshold)
-    kept = np.zeros(len(order), dtype=bool)
+    kept = np.zeros(count, dtype=bool)
     kept[contest.winners_of_small(groups)] = True
     for group in groups.large():
         kept[contest.winners(group)] = True
     return order[kept[order]]
+
+
+class Softened(NamedTuple):
+    """Boxes with lowered scores, from the highest down.
+
+    Attributes
+    ----------
+    kept : ndarray of int64, shape (K,)
+        Rows of the boxes.
+    scores : ndarray of float64, shape (K,)
+        Their scores.
+    """
+
+    kept: IntArray
+    scores: FloatArray
+
+
+def soft_nms(
+    boxes: ArrayLike,
+    scores: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    method: str = "gaussian",
+    sigma: float = 0.5,
+    iou_threshold: float = 0.3,
+    score_threshold: float = 0.001,
+    fmt: str = "xyxy",
+) -> Softened:
+    """Soft non-maximum suppression: lower the scores of what overlaps a better box.
+
+    The box with the highest score is picked, and the score of every box not yet picked is
+    multiplied by a weight that falls with its IoU with the one picked. Then the next is picked by
+    the scores as they are now, and so on.
+
+    Parameters
+    ----------
+    boxes : array_like, shape (N, 4)
+        Boxes, as for :func:`iou.iou`.
+    scores : array_like, shape (N,)
+        Finite numbers, by nature from 0 to 1. Of equal scores, the one that stands first is picked
+        first.
+    labels : array_like, shape (N,), optional
+        Classes, as for :func:`nms`. A box lowers no score of another label.
+    method : {"gaussian", "linear"}, default "gaussian"
+        The weight: ``exp(−IoU² / sigma)``, or ``1 − IoU`` above `iou_threshold` and 1 otherwise.
+    sigma : float, default 0.5
+        Above 0; the larger, the milder the Gaussian weight. The linear one has no use for it.
+    iou_threshold : float, default 0.3
+        From 0 to 1. The Gaussian weight has no use for it.
+    score_threshold : float, default 0.001
+        At least 0. Boxes whose score is below it, at the start or in the end, are dropped.
+    fmt : {"xyxy", "xywh", "cxcywh", "xyxy_inclusive"}, default "xyxy"
+        What the four numbers mean; see :mod:`iou.exact`.
+
+    Returns
+    -------
+    Softened
+        The arrays ``kept`` (int64) and ``scores`` (float64), both of shape (K,), in the order of
+        the picks: by falling score.
+
+    Raises
+    ------
+    ValueError
+        As :func:`nms` does, and if `method` is unknown, or if `sigma` or `score_threshold` is out
+        of range.
+    TypeError
+        As :func:`nms` does, and if one of these is no real number.
+
+    See Also
+    --------
+    nms : drops the boxes instead.
+
+    Notes
+    -----
+    A box below `score_threshold` is picked after all that stay, so it makes no difference whether
+    it is dropped at once or in the end. The authors' code drops it when a box that overlaps it is
+    picked, and so keeps one that nothing overlaps, however low its score.
+
+    Where few boxes overlap, time grows with the number of pairs that do; in a cluster, with the
+    number of boxes times the number of picks.
+
+    References
+    ----------
+    N. Bodla et al., "Soft-NMS: improving object detection with one line of code", ICCV 2017,
+    arXiv:1704.04503
+
+    Examples
+    --------
+    >>> from iou import soft_nms
+    >>> boxes = [[0, 0, 4, 4], [0, 0, 4, 3], [9, 9, 12, 12]]
+    >>> kept, scores = soft_nms(boxes, [0.5, 1, 0.75], method="linear")
+    >>> kept, scores
+    (array([1, 2, 0]), array([1.   , 0.75 , 0.125]))
+
+    The IoU of the first two is 3/4, which leaves a quarter of the score. Of a box behind another,
+    nothing is left:
+
+    >>> soft_nms([[0, 0, 4, 4]] * 2, [1, 0.9], method="linear").kept
+    array([0])
+    >>> soft_nms([[0, 0, 4, 4]] * 2, [1, 0.9]).scores.round(4)
+    array([1.    , 0.1218])
+    """
+    if method not in ("gaussian", "linear"):
+        raise ValueError(f"unknown method {method!r}; known are 'gaussian', 'linear'")
+    least = _number(score_threshold, "score_threshold")
+    if not 0 <= least < np.inf:
+        raise ValueError(f"score_threshold must be at least 0 and finite, it is {score_threshold}")
+    width = _number(sigma, "sigma")
+    if not 0 < width < np.inf:
+        raise ValueError(f"sigma must be above 0 and finite, it is {sigma}")
+    threshold = _fraction(iou_threshold, "iou_threshold")
+    table = _table(boxes, fmt)
+    count = len(table.given)
+    score = np.array(_scores(scores, count), dtype=np.float64)
+    numbers = _numbered(labels, count)
+
+    def gaussian(iou: FloatArray) -> FloatArray:
+        with np.errstate(over="ignore", under="ignore"):
+            return np.asarray(np.exp(-(iou**2 / width)))
+
+    def linear(iou: FloatArray) -> FloatArray:
+        return np.where(iou > threshold, 1 - iou, 1)
+
+    weight, threshold = (gaussian, 0.0) if method == "gaussian" else (linear, threshold)
+    order = _by_falling_score(score)
+    groups = _Groups.of(numbers, order[score[order] >= least])
+    if threshold < 1:
+        softening = _Softening(_Contest(table, MEASURES["iou"], threshold), score, weight, least)
+        softening.run_small(groups)
+        for group in groups.large():
+            softening.run(group)
+    order = _by_falling_score(score)
+    order = order[score[order] >= least]
+    return Softened(order, score[order])
 
 
 # Reading.
@@ -163,10 +301,14 @@ def _scores(scores: ArrayLike, count: int) -> NDArray[Any]:
     return np.asarray(array)
 
 
-def _fraction(number: Any, name: str) -> float:
+def _number(number: Any, name: str) -> float:
     if isinstance(number, bool | np.bool_) or not isinstance(number, Real):
         raise TypeError(f"{name} must be a real number, it is a {type(number).__name__}")
-    fraction = float(number)
+    return float(number)
+
+
+def _fraction(number: Any, name: str) -> float:
+    fraction = _number(number, name)
     if not 0 <= fraction <= 1:
         raise ValueError(f"{name} must be in [0, 1], it is {number}")
     return fraction
@@ -203,14 +345,14 @@ class _Groups:
     stop: IntArray
 
     @classmethod
-    def of(cls, labels: ArrayLike | None, order: IntArray) -> "_Groups":
-        """Gather rows, given by falling score, by their labels."""
-        if labels is None:
+    def of(cls, numbers: IntArray | None, order: IntArray) -> "_Groups":
+        """Gather rows, given by falling score, by the numbers of their labels."""
+        if numbers is None:
             return cls(order, np.full(len(order), len(order)))
-        number = _numbered(labels, len(order)).take(order)
-        position = np.argsort(number, kind="stable")
-        number = number.take(position)
-        return cls(order.take(position), np.searchsorted(number, number, side="right"))
+        place = np.argsort(numbers.take(order), kind="stable")
+        row = order.take(place)
+        number = numbers.take(row)
+        return cls(row, np.searchsorted(number, number, side="right"))
 
     def starts(self) -> IntArray:
         """Find where the groups start."""
@@ -231,8 +373,10 @@ class _Groups:
         return np.flatnonzero(np.repeat(size <= _FEW, size))
 
 
-def _numbered(labels: ArrayLike, count: int) -> IntArray:
+def _numbered(labels: ArrayLike | None, count: int) -> IntArray | None:
     """Give equal labels equal numbers."""
+    if labels is None:
+        return None
     array = np.asanyarray(labels, dtype=None if hasattr(labels, "__array__") else object)
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError("labels: masked arrays are not supported; fill or drop the masked rows")
@@ -247,38 +391,28 @@ def _numbered(labels: ArrayLike, count: int) -> IntArray:
     return np.unique(array, return_inverse=True)[1]
 
 
-# Who suppresses whom.
+# Which boxes overlap.
 
 
-def _settle(count: int, better: IntArray, worse: IntArray) -> Mask:
-    """Tell which of the boxes are kept, given the pairs that cannot both be.
+class _Edges(NamedTuple):
+    """Pairs of boxes above a threshold, as places in an array of rows.
 
-    Boxes are numbered by falling score, so ``better < worse``.
-
-    >>> _settle(4, np.array([0, 1, 2]), np.array([1, 2, 3]))
-    array([ True, False,  True, False])
+    Attributes
+    ----------
+    better, worse : ndarray of int64, shape (K,)
+        The place of the one with the higher score, and of the other.
+    value : ndarray of float64, shape (K,)
+        What is above the threshold.
     """
-    kept = np.ones(count, dtype=bool)
-    while len(better):
-        unbeaten = np.ones(count, dtype=bool)
-        unbeaten[worse] = False
-        kept[worse[unbeaten[better]]] = False
-        undecided = np.flatnonzero(kept[better] & kept[worse])
-        if len(undecided) > len(better) / 2:
-            _settle_in_turn(kept, better, worse)
-            break
-        better, worse = better.take(undecided), worse.take(undecided)
-    return kept
 
+    better: IntArray
+    worse: IntArray
+    value: FloatArray
 
-def _settle_in_turn(kept: Mask, better: IntArray, worse: IntArray) -> None:
-    """Do so pair by pair: what a long chain takes, where each box waits for the one before."""
-    order = np.argsort(better)
-    alive = bytearray(kept)
-    for one, other in zip(better[order].tolist(), worse[order].tolist(), strict=True):
-        if alive[one]:
-            alive[other] = False
-    kept[:] = np.frombuffer(alive, dtype=bool)
+    @classmethod
+    def joined(cls, parts: "list[_Edges]") -> "_Edges":
+        """Put lists one after the other."""
+        return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,13 +428,9 @@ class _Contest:
 
     def winners(self, rows: IntArray) -> IntArray:
         """Find the rows that are kept, among boxes of one label."""
-        if len(rows) <= _FEW:
-            return rows[_settle(len(rows), *self.pairs(rows))]
-        sample = rows[_spread(len(rows))]
-        expected = len(self.pairs(sample)[0]) * (len(rows) / len(sample)) ** 2
         bearable = _PAIRS_TO_A_BOX * len(rows)
-        if expected <= bearable:
-            return rows[_settle(len(rows), *self.join(rows))]
+        if len(rows) <= _FEW or (expected := self.expected_edges(rows)) <= bearable:
+            return rows[_settle(len(rows), self.edges(rows))]
         size = max(_FEW // 2, int(len(rows) * bearable / expected) // 2)
         kept = rows[:0]
         start = 0
@@ -314,17 +444,8 @@ class _Contest:
     def winners_of_small(self, groups: _Groups) -> IntArray:
         """Find the rows that are kept, among all groups of a few boxes."""
         place = groups.small()
-        rows, stop = groups.row, groups.stop
-        found = [(place[:0], place[:0])]
-        one, distance = place, 1
-        # Each with the next of its group, then with the one after, and so on.
-        while len(one := one[one + distance < stop.take(one)]):
-            above = self.values(rows.take(one), rows.take(one + distance)) > self.threshold
-            found.append((one[above], one[above] + distance))
-            distance += 1
-        better, worse = (np.concatenate(column) for column in zip(*found, strict=True))
-        kept = _settle(len(rows), better, worse)
-        return rows.take(place[kept.take(place)])
+        kept = _settle(len(groups.row), self.edges_of_small(groups))
+        return groups.row.take(place[kept.take(place)])
 
     def spared(self, rows: IntArray, kept: IntArray) -> IntArray:
         """Find the rows that none of the kept boxes suppresses.
@@ -336,43 +457,66 @@ class _Contest:
         while start < len(kept) and len(rows):
             count = len(rows)
             stop = start + max(1, min(16, _BLOCK // count))
-            rows = rows[~self.table(kept[start:stop], rows).any(axis=0)]
+            suppressed = self.table(kept[start:stop], rows) > self.threshold
+            rows = rows[~suppressed.any(axis=0)]
             start = stop
             if len(rows) > count * 0.9:
                 break
-        return np.delete(rows, self.join(kept[start:], rows)[1])
+        return np.delete(rows, self.edges_by_join(kept[start:], rows).worse)
 
-    def values(self, one: IntArray, other: IntArray) -> FloatArray:
-        """Measure rows against rows, pair by pair."""
-        return np.asarray(evaluate(self.measure, self.take(one), self.take(other)))
+    def expected_edges(self, rows: IntArray) -> float:
+        """Estimate how many edges there are, from those among a few."""
+        sample = rows[_spread(len(rows))]
+        return len(self.edges_by_table(sample).value) * (len(rows) / len(sample)) ** 2
 
-    def table(self, one: IntArray, other: IntArray) -> Mask:
-        """Tell which rows suppress which, each against each."""
-        values = np.empty((len(one), len(other)))
-        fill(values, self.measure, self.take(one)[:, None], self.take(other)[None, :])
-        return values > self.threshold
+    def edges(self, rows: IntArray) -> _Edges:
+        """Find the edges within a set."""
+        return self.edges_by_table(rows) if len(rows) <= _FEW else self.edges_by_join(rows)
 
-    def pairs(self, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """Find which places in `rows` suppress which, by looking at every two."""
-        better, worse = np.nonzero(self.table(rows, rows))
+    def edges_by_table(self, rows: IntArray) -> _Edges:
+        """Find the edges by looking at every two."""
+        table = self.table(rows, rows)
+        better, worse = np.nonzero(table > self.threshold)
         once = better < worse
-        return better[once], worse[once]
+        better, worse = better[once], worse[once]
+        return _Edges(better, worse, table[better, worse])
 
-    def join(self, one: IntArray, other: IntArray | None = None) -> tuple[IntArray, IntArray]:
-        """Find which places in `one` suppress which in `other`, or in `one`, among neighbours."""
-        pairs = overlapping_pairs(
+    def edges_by_join(self, one: IntArray, other: IntArray | None = None) -> _Edges:
+        """Find the edges within one set, or from one to another, by looking at neighbours."""
+        first, second, value = overlapping_pairs(
             self.given(one),
             None if other is None else self.given(other),
             iou_threshold=self.threshold,
             fmt=self.boxes.fmt,
         )
-        first, second = pairs.first, pairs.second
         if self.measure is not MEASURES["iou"]:
-            # No other measure here is above the IoU.
-            rows = one if other is None else other
-            above = self.values(one.take(first), rows.take(second)) > self.threshold
-            first, second = first[above], second[above]
-        return first, second
+            # No other measure that is used here is above the IoU.
+            value = self.values(one.take(first), (one if other is None else other).take(second))
+            above = value > self.threshold
+            first, second, value = first[above], second[above], value[above]
+        return _Edges(first, second, value)
+
+    def edges_of_small(self, groups: _Groups) -> _Edges:
+        """Find those in all groups of a few boxes, as places in the rows of the groups."""
+        one, distance = groups.small(), 1
+        found = [_Edges(one[:0], one[:0], np.empty(0))]
+        # Each with the next of its group, then with the one after, and so on.
+        while len(one := one[one + distance < groups.stop.take(one)]):
+            value = self.values(groups.row.take(one), groups.row.take(one + distance))
+            above = value > self.threshold
+            found.append(_Edges(one[above], one[above] + distance, value[above]))
+            distance += 1
+        return _Edges.joined(found)
+
+    def values(self, one: IntArray, other: IntArray) -> FloatArray:
+        """Measure rows against rows, pair by pair."""
+        return np.asarray(evaluate(self.measure, self.take(one), self.take(other)))
+
+    def table(self, one: IntArray, other: IntArray) -> FloatArray:
+        """Measure rows against rows, each against each."""
+        out = np.empty((len(one), len(other)))
+        fill(out, self.measure, self.take(one)[:, None], self.take(other)[None, :])
+        return out
 
     def take(self, rows: IntArray) -> Boxes:
         """Pick some of the boxes."""
@@ -389,3 +533,122 @@ def _spread(count: int) -> IntArray:
     """Choose a few places evenly, but at no regular distance: boxes may come in a pattern."""
     golden = (5**0.5 - 1) / 2
     return np.unique((np.arange(_FEW) * golden % 1 * count).astype(np.int64))
+
+
+# Who is kept.
+
+
+def _settle(count: int, edges: _Edges) -> Mask:
+    """Tell which of the boxes are kept; places are by falling score.
+
+    >>> _settle(4, _Edges(np.array([0, 1, 2]), np.array([1, 2, 3]), np.ones(3)))
+    array([ True, False,  True, False])
+    """
+    better, worse, _ = edges
+    kept = np.ones(count, dtype=bool)
+    while len(better):
+        unbeaten = np.ones(count, dtype=bool)
+        unbeaten[worse] = False
+        kept[worse[unbeaten[better]]] = False
+        undecided = np.flatnonzero(kept[better] & kept[worse])
+        if len(undecided) > len(better) / 2:
+            _settle_in_turn(kept, better, worse)
+            break
+        better, worse = better.take(undecided), worse.take(undecided)
+    return kept
+
+
+def _settle_in_turn(kept: Mask, better: IntArray, worse: IntArray) -> None:
+    """Do so edge by edge: what a long chain takes, where each box waits for the one before."""
+    order = np.argsort(better)
+    alive = bytearray(kept)
+    for one, other in zip(better[order].tolist(), worse[order].tolist(), strict=True):
+        if alive[one]:
+            alive[other] = False
+    kept[:] = np.frombuffer(alive, dtype=bool)
+
+
+# What is left of a score.
+
+
+@dataclass(frozen=True, eq=False)
+class _Softening:
+    """Boxes, their scores so far, and what overlap does to these."""
+
+    contest: _Contest
+    score: FloatArray
+    weight: Callable[[FloatArray], FloatArray]
+    least: float
+
+    def run_small(self, groups: _Groups) -> None:
+        """Pick all boxes of all groups of a few."""
+        rows = np.sort(groups.row.take(groups.small()))
+        better, worse, value = self.contest.edges_of_small(groups)
+        places = np.searchsorted(rows, groups.row)
+        self.pick(rows, _Edges(places[better], places[worse], value), rows[:0])
+
+    def run(self, rows: IntArray) -> None:
+        """Pick all boxes of one label.
+
+        The best of them, so many that their edges can be listed, are picked in turn as long as none
+        of the others is in line before them. Then these are softened together, and it starts anew.
+        """
+        size = len(rows)
+        while len(rows):
+            rows = np.sort(rows)
+            rows = rows.take(_by_falling_score(self.score.take(rows)))
+            size = self.tier(rows, 2 * size)
+            first, others = np.sort(rows[:size]), rows[size:]
+            picked = self.pick(first, self.contest.edges(first), others[:1])
+            rows = np.concatenate([first[~np.isin(first, picked)], others])
+            self.soften(others, picked)
+            rows = rows[self.score.take(rows) >= self.least]
+
+    def tier(self, rows: IntArray, size: int) -> int:
+        """Choose how many of the best boxes have no more edges than can be listed."""
+        size = min(size, len(rows))
+        while size > _TIER and self.contest.expected_edges(rows[:size]) > _PAIRS_TO_A_BOX * size:
+            size //= 2
+        return size
+
+    def soften(self, rows: IntArray, picked: IntArray) -> None:
+        """Lower the scores of rows by the boxes picked, in their order."""
+        if len(picked) * len(rows) <= _BLOCK:
+            for weights in self.weight(self.contest.table(picked, rows)):
+                self.score[rows] *= weights
+            return
+        _, worse, value = self.contest.edges_by_join(picked, rows)
+        np.multiply.at(self.score, rows.take(worse), self.weight(value))
+
+    def pick(self, rows: IntArray, edges: _Edges, other: IntArray) -> IntArray:
+        """Pick boxes, by rising row, before one other is in line; return them in their order.
+
+        Scores only fall, so a box that has been lowered since it was put on the heap goes back with
+        what is left of its score, when its turn comes.
+        """
+        source = np.concatenate([edges.better, edges.worse])
+        order = np.argsort(source)
+        start = np.searchsorted(source, np.arange(len(rows) + 1), sorter=order).tolist()
+        neighbour = np.concatenate([edges.worse, edges.better]).take(order).tolist()
+        weight = np.tile(self.weight(edges.value), 2).take(order).tolist()
+        now = self.score.take(rows).tolist()
+        end = -self.least, len(rows)
+        for row in other:
+            end = min(end, (-float(self.score[row]), int(np.searchsorted(rows, row))))
+        heap = [(-value, place) for place, value in enumerate(now)]
+        heapify(heap)
+        picked: list[int] = []
+        scores: list[float] = []
+        while heap and heap[0] < end:
+            put, place = heappop(heap)
+            if -put != now[place]:
+                heappush(heap, (-now[place], place))
+                continue
+            picked.append(place)
+            scores.append(-put)
+            part = slice(start[place], start[place + 1])
+            for lowered, share in zip(neighbour[part], weight[part], strict=True):
+                now[lowered] *= share
+        self.score[rows] = now
+        self.score[rows.take(picked)] = scores
+        return rows.take(picked)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iou import diou, exact, nms, pairwise, suppression
+from iou import diou, exact, nms, pairwise, soft_nms, suppression
 
 FORMATS = list(exact.FORMATS)
 MEASURES = ["iou", "diou"]
@@ -372,6 +372,129 @@ def test_no_boxes():
             assert (kept.shape, kept.dtype) == ((0,), np.int64)
 
 
+# Softened scores.
+
+
+def softened(boxes, scores, method, *, labels=None, sigma=0.5, iou_threshold=0.3, least=0.001):
+    """Pick one box after the other, and lower all that are left after each."""
+    table = pairwise(boxes, boxes)
+    if labels is not None:
+        table = table * np.equal.outer(labels, labels)
+    now = np.array(scores, dtype=float)
+    left, kept, final = np.flatnonzero(now >= least), [], []
+    while len(left):
+        best = left[np.argmax(now[left])]
+        if now[best] >= least:
+            kept.append(best)
+            final.append(now[best])
+        left = left[left != best]
+        iou = table[best, left]
+        linear = np.where(iou > iou_threshold, 1 - iou, 1)
+        with np.errstate(over="ignore", under="ignore"):
+            now[left] *= linear if method == "linear" else np.exp(-(iou**2) / sigma)
+    return kept, final
+
+
+def check_softened(boxes, scores, labels=None, **options):
+    for method in ("gaussian", "linear"):
+        kept, final = softened(boxes, scores, method, labels=labels, **options)
+        named = {"score_threshold" if key == "least" else key: options[key] for key in options}
+        result = soft_nms(boxes, scores, labels=labels, method=method, **named)
+        assert result.kept.dtype == np.int64
+        assert result.kept.tolist() == kept
+        assert result.scores.dtype == np.float64
+        np.testing.assert_array_equal(result.scores, final)
+
+
+def test_softened_by_hand():
+    # A overlaps B by 3/5 and C by 1/3, B overlaps C by 3/5.
+    boxes = [[2, 0, 6, 4], [0, 0, 4, 4], [1, 0, 5, 4], [9, 9, 9, 9]]
+    kept, scores = soft_nms(boxes, [0.75, 1, 0.5, 0.125], method="linear")
+    # C goes from 3/4 to 3/4 · 2/3 = 1/2, and B from 1/2 to 1/2 · 2/5 and that · 2/5.
+    assert kept.tolist() == [1, 0, 3, 2]
+    np.testing.assert_allclose(scores, [1, 1 / 2, 1 / 8, 2 / 25], rtol=1e-15)
+    kept, scores = soft_nms(boxes, [0.75, 1, 0.5, 0.125], method="linear", iou_threshold=0.4)
+    np.testing.assert_allclose(scores, [1, 3 / 4, 1 / 8, 2 / 25], rtol=1e-15)
+    kept, scores = soft_nms(boxes, [0.75, 1, 0.5, 0.125], sigma=0.25)
+    weights = np.exp([-4 / 9, -72 / 25])
+    np.testing.assert_allclose(scores, [1, 0.75 * weights[0], 0.125, 0.5 * weights[1]], rtol=1e-14)
+
+
+def test_the_next_pick_goes_by_the_scores_as_they_are_now():
+    # B falls behind C, and so C is picked first and B is lowered by it too.
+    boxes = [[0, 0, 4, 4], [1, 0, 5, 4], [2, 0, 6, 4]]
+    kept, scores = soft_nms(boxes, [1, 0.9, 0.8], method="linear", iou_threshold=0.5)
+    assert kept.tolist() == [0, 2, 1]
+    np.testing.assert_allclose(scores, [1, 0.8, 0.9 * 0.4 * 0.4], rtol=1e-15)
+
+
+def test_a_score_at_its_threshold_stays_and_an_iou_at_its_threshold_lowers_nothing():
+    boxes = [[0, 0, 4, 4], [0, 0, 4, 2]]
+    for at, lowered in ((0.5, 1.0), (np.nextafter(0.5, 0), 0.5)):
+        assert soft_nms(boxes, [2, 1], method="linear", iou_threshold=at).scores[1] == lowered
+    for least, count in ((0.5, 2), (np.nextafter(0.5, 1), 1), (2, 1), (2.5, 0)):
+        kept = soft_nms(boxes, [2, 1], method="linear", score_threshold=least).kept
+        assert kept.tolist() == [0, 1][:count]
+    assert soft_nms(boxes, [2, 1], method="linear", iou_threshold=1).scores.tolist() == [2, 1]
+
+
+def test_scores_that_are_0_or_less():
+    far = [[0, 0, 1, 1], [5, 5, 6, 6], [8, 8, 9, 9], [0, 0, 1, 1]]
+    result = soft_nms(far, [-1, 0, 0.5, 0.25], score_threshold=0)
+    assert result.kept.tolist() == [2, 3, 1]
+    assert result.scores.tolist() == [0.5, 0.25, 0]
+    result = soft_nms([[0, 0, 1, 1]] * 3, [1, 1, 0.5], method="linear", score_threshold=0)
+    assert result.kept.tolist() == [0, 1, 2]
+    assert result.scores.tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("n", [1, 2, 40, 300, 700])
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_the_scores_are_those_of_the_loop(family, n):
+    rng = np.random.default_rng(n)
+    boxes, labels = family(rng, n), rng.integers(0, 9, n)
+    check_softened(boxes, rng.random(n))
+    check_softened(boxes, rng.random(n), labels, iou_threshold=0.5, sigma=0.1)
+    check_softened(boxes, rng.integers(0, 5, n), iou_threshold=0, sigma=5, least=0.1)
+    check_softened(boxes, np.linspace(1, 0, n), least=0.0)
+
+
+@pytest.mark.parametrize("few", [1, 3, 20])
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_how_many_are_softened_together_decides_nothing(monkeypatch, family, few):
+    monkeypatch.setattr(suppression, "_FEW", few)
+    monkeypatch.setattr(suppression, "_TIER", few)
+    monkeypatch.setattr(suppression, "_PAIRS_TO_A_BOX", few / 10)
+    monkeypatch.setattr(suppression, "_BLOCK", 50 * few)
+    rng = np.random.default_rng(few)
+    boxes = family(rng, 120)
+    check_softened(boxes, rng.random(120))
+    check_softened(boxes, rng.integers(0, 3, 120), rng.integers(0, 30, 120), least=0.0)
+
+
+@settings(derandomize=True, deadline=None, max_examples=80)
+@given(scene=scenes(), sigma=st.sampled_from([1e-300, 0.01, 0.5, 1e300]), least=st.floats(0, 1))
+def test_any_scores_are_lowered_as_the_loop_lowers_them(scene, sigma, least):
+    boxes, scores, labels = scene
+    scores = np.clip(np.array(scores, dtype=float), -1e300, 1e300)
+    check_softened(np.reshape(boxes, (-1, 4)), scores, sigma=sigma, least=least)
+    check_softened(np.reshape(boxes, (-1, 4)), scores, labels, sigma=sigma, least=least)
+
+
+def test_softening_leaves_its_input_alone():
+    boxes = np.array([[0, 0, 4, 4], [0, 0, 4, 3.0]])
+    for scores in (np.array([1, 0.5]), np.array([1, 0.5], ">f4"), np.array([2, 1])):
+        before = scores.copy()
+        assert soft_nms(boxes, scores).scores[1] < scores[1]
+        np.testing.assert_array_equal(scores, before)
+
+
+def test_no_scores():
+    for method in ("gaussian", "linear"):
+        kept, scores = soft_nms([], [], labels=[], method=method)
+        assert (kept.dtype, scores.dtype, len(kept), len(scores)) == (np.int64, np.float64, 0, 0)
+
+
 # Errors.
 
 ONE = [[0, 0, 1, 1]]
@@ -431,6 +554,36 @@ REFUSED = [
 def test_what_is_refused_is_named(error, message, boxes, scores, options):
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         nms(boxes, scores, **options)
+
+
+SOFTLY_REFUSED = [
+    (ValueError, "unknown method 'hard'; known are 'gaussian', 'linear'", {"method": "hard"}),
+    (ValueError, "sigma must be above 0 and finite, it is 0", {"sigma": 0}),
+    (ValueError, "sigma must be above 0 and finite, it is inf", {"sigma": np.inf}),
+    (ValueError, "sigma must be above 0 and finite, it is nan", {"sigma": np.nan}),
+    (TypeError, "sigma must be a real number, it is a NoneType", {"sigma": None}),
+    (
+        ValueError,
+        "score_threshold must be at least 0 and finite, it is -1",
+        {"score_threshold": -1},
+    ),
+    (
+        ValueError,
+        "score_threshold must be at least 0 and finite, it is nan",
+        {"score_threshold": np.nan},
+    ),
+    (TypeError, "score_threshold must be a real number, it is a str", {"score_threshold": "0"}),
+    (ValueError, "iou_threshold must be in [0, 1], it is 2", {"iou_threshold": 2}),
+    (ValueError, "2 boxes need labels of shape (2,), not (3,)", {"labels": [1, 2, 3]}),
+]
+
+
+@pytest.mark.parametrize(("error", "message", "options"), SOFTLY_REFUSED)
+def test_what_is_refused_softly_is_named(error, message, options):
+    with pytest.raises(error, match=f"^{re.escape(message)}$"):
+        soft_nms(TWO, [1, 2], **options)
+    with pytest.raises(ValueError, match=r"^scores\[1\] is nan"):
+        soft_nms(TWO, [1, np.nan])
 
 
 def test_masked_arrays_are_refused():
