@@ -423,7 +423,9 @@ def _image_boxes(boxes: ArrayLike, fmt: str, name: str) -> NDArray[Any]:
 
 def _join_column(column: Sequence[ArrayLike], rows: IntArray, name: str) -> Any:
     if len(column) != len(rows):
-        raise ValueError(f"{name} is for {len(column)} images, boxes for {len(rows)}")
+        raise ValueError(
+            f"{name} must have a column for each of {len(rows)} images, it has {len(column)}"
+        )
     parts = [
         _READERS[name](_of_length(part, count, part_name), part_name)
         for part, count, part_name in zip(

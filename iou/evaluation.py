@@ -648,8 +648,8 @@ def coco_summary(
     Notes
     -----
     The rules are those of :func:`match` in the protocol ``"coco"``. pycocotools has four oddities
-    that are not followed: it takes a found object whose id is 0 for none; it forgets `ignore` where
-    there is a crowd flag; it drops objects larger than 10¹⁰ square pixels; and it reads a threshold
+    that are not followed: it takes a found object whose id is 0 for none; it overwrites `ignore`
+    with the crowd flag; it ignores objects larger than 10¹⁰ square pixels; and it reads a threshold
     of 1 as 1 − 10⁻¹⁰.
 
     Examples
@@ -702,7 +702,7 @@ def coco_summary(
             count, found_at = ranking.found(rank < limit)
             number = np.arange(len(found_at)) - np.repeat(np.cumsum(count) - count, count) + 1
             values = _at_levels(_precision(number, found_at, "coco", grid), count, needed)
-            by_level = values.reshape(sizes[0], sizes[1], -1).swapaxes(1, 2)
+            by_level = values.reshape(*sizes[:2], len(precision[0])).swapaxes(1, 2)
             precision[:, :, has, a, m] = by_level[:, :, has]
             recall[:, has, a, m] = count.reshape(sizes[:2])[:, has] / positives[has]
     numbers = _twelve(precision, recall, thresholds, limits)

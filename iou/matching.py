@@ -197,7 +197,7 @@ def match(
     >>> from iou.dataset import Predictions, Truths
     >>> truths = Truths([[0, 0, 10, 10], [20, 0, 30, 10]], labels=[1, 2])
     >>> predictions = Predictions(
-    ...     [[0, 0, 10, 8], [0, 0, 10, 10], [20, 0, 30, 9], [3, 0, 13, 3], [50, 50, 60, 60]],
+    ...     [[0, 0, 10, 8], [0, 0, 10, 10], [20, 0, 30, 9], [0, 0, 10, 4], [50, 50, 60, 60]],
     ...     scores=[0.9, 0.8, 0.7, 0.6, 0.5],
     ...     labels=[1, 1, 1, 1, 1],
     ... )
@@ -209,7 +209,7 @@ def match(
     0 true positive 0 0 0.8
     1 duplicate -1 0 1.0
     2 wrong class -1 1 0.9
-    3 poor placing -1 0 0.19266055045871558
+    3 poor placing -1 0 0.4
     4 background -1 -1 0.0
     >>> table.missed, table.positives
     (array([1]), {1: 1, 2: 1})
