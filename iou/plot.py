@@ -1,8 +1,8 @@
 """The book's drawings, in one visual language.
 
 A box looks the same wherever it appears: the ground truth is solid and blue, a prediction dashed
-and vermilion, the box that encloses both dotted and grey, the intersection filled and hatched, and what
-neither box covers of the enclosing one speckled. The colours are Okabe and Ito's [1]_, and no
+and vermilion, the box that encloses both dotted and grey, the intersection filled and hatched, and
+what neither box covers of the enclosing one speckled. The colours are Okabe and Ito's [1]_, and no
 meaning rests on colour alone. Figures have no background, so they sit on a light page as well as
 on a dark one.
 
@@ -436,7 +436,7 @@ class Landscape:
         The axes are the position of the prediction's centre.
         """
         dx, dy = self.grid(241)
-        x, y = _middle(np.asarray(self.prediction, dtype=float))
+        x, y = _middle(np.asarray(self.prediction, dtype=float).tolist())
         flat = np.hypot(*self.slope(dx, dy)) == 0
         ax.contourf(x + dx, y + dy, flat, [0.5, 1.5], colors="none", hatches=[".."])
         lines = ax.contour(
@@ -454,7 +454,7 @@ class Landscape:
     def arrows(self, ax: Axes, count: int) -> None:
         """Draw which way is up, from `count` × `count` positions; a ring where there is none."""
         dx, dy = self.grid(count)
-        x, y = _middle(np.asarray(self.prediction, dtype=float))
+        x, y = _middle(np.asarray(self.prediction, dtype=float).tolist())
         east, south = self.slope(dx, dy)
         steepness = np.hypot(east, south)
         flat = steepness == 0
@@ -466,8 +466,11 @@ class Landscape:
             (south / np.where(flat, 1, steepness))[~flat],
             angles="xy",
             pivot="mid",
-            scale=count * 1.25,
-            width=0.012,
+            scale=count * 1.2,
+            width=0.01,
+            headwidth=4,
+            headlength=4,
+            headaxislength=3.5,
             color=INK,
         )
         ax.set_aspect("equal")
