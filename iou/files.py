@@ -123,8 +123,8 @@ class DataSet:
     in_pixels: bool = True
 
 
-def _at_once(items: Sequence[_T], what: str, /) -> Iterable[_T]:
-    return items
+def _follow(progress: Progress | None, items: Sequence[_T], what: str) -> Iterable[_T]:
+    return items if progress is None else progress(items, what)
 
 
 # Problems, and rows that may have some.
@@ -610,7 +610,7 @@ def read_coco(
     truths: FilePath | IO[Any] | Mapping[str, Any],
     predictions: FilePath | IO[Any] | Sequence[Mapping[str, Any]],
     *,
-    progress: Progress = _at_once,
+    progress: Progress | None = None,
 ) -> DataSet:
     """Read truths and predictions in the JSON formats of COCO.
 
@@ -676,7 +676,7 @@ def read_coco(
     problems = _Problems()
     sources = [(truths, "truths"), (predictions, "predictions")]
     (annotated, truths_name), (results, results_name) = [
-        _parse(source, name, problems) for source, name in progress(sources, "reading")
+        _parse(source, name, problems) for source, name in _follow(progress, sources, "reading")
     ]
     problems.stop_if_any()
     if not isinstance(annotated, Mapping):
@@ -879,7 +879,7 @@ def read_voc(
     *,
     images: FilePath | Sequence[str] | None = None,
     classes: FilePath | Sequence[str] | None = None,
-    progress: Progress = _at_once,
+    progress: Progress | None = None,
 ) -> DataSet:
     r"""Read truths and predictions in the formats of Pascal VOC.
 
@@ -953,7 +953,7 @@ def read_voc(
     sizes: list[_Line] = []
     objects: list[_Line] = []
     sized, containing = [], []
-    for image, name in enumerate(progress(names, "reading annotations")):
+    for image, name in enumerate(_follow(progress, names, "reading annotations")):
         path = annotations.get(name, Path(truths, f"{name}.xml"))
         if name not in annotations:
             problems.add(str(path), "is missing")
@@ -986,7 +986,7 @@ def read_voc(
     lines: list[_Line] = []
     labels: list[int] = []
     by_class = _by_class(_listing(predictions, ".txt", problems), known, problems)
-    for label, path in progress(by_class, "reading predictions"):
+    for label, path in _follow(progress, by_class, "reading predictions"):
         # The name of an image may have blanks in it.
         more = [(path, number, line.rsplit(maxsplit=5)) for number, line in _lines(path, problems)]
         lines += more
@@ -1077,7 +1077,7 @@ def read_yolo(
     images: FilePath | Sequence[str] | None = None,
     classes: FilePath | Sequence[str] | None = None,
     sizes: FilePath | tuple[float, float] | Mapping[str, tuple[float, float]] | None = None,
-    progress: Progress = _at_once,
+    progress: Progress | None = None,
 ) -> DataSet:
     r"""Read truths and predictions in the text format of YOLO.
 
@@ -1155,7 +1155,7 @@ def read_yolo(
     def read(files: Mapping[str, Path], what: str, *more: str, hints: Mapping[int, str]) -> _Table:
         lines: list[_Line] = []
         containing: list[int] = []
-        for image, name in enumerate(progress(names, what)):
+        for image, name in enumerate(_follow(progress, names, what)):
             if name in files:
                 path = files[name]
                 here = [(path, number, line.split()) for number, line in _lines(path, problems)]
