@@ -24,7 +24,9 @@ from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
+from enum import Enum
 from fractions import Fraction
+from functools import lru_cache
 from html import escape
 from numbers import Complex, Real
 from typing import Any, NamedTuple
@@ -84,6 +86,12 @@ TELLING: tuple[Pair, ...] = (
     ((0, 0, 4, 4), (1, 1, 3, 1)),
     ((3, 3, 3, 3), (3, 3, 3, 3)),
     ((0, 0, 0, 4), (2, 0, 2, 4)),
+)
+# Whatever is wrong with a function, for one of these and the first two it returns a number.
+PROBES: tuple[Pair, ...] = (
+    ((0, 0, 4, 4), (2, 2, 6, 6)),
+    ((1, 3, 7, 20), (2, 4, 9, 22)),
+    ((0, 0, 60, 70), (10, 10, 90, 90)),
 )
 # One interval, and others in each of the 13 relations that two intervals can have.
 _ACROSS = (
@@ -148,10 +156,12 @@ def _in_formats(pairs: Iterable[Pair], fmt: str) -> list[Pair]:
     return [pair for pair in (_in_format(given, fmt) for given in pairs) if pair is not None]
 
 
+@lru_cache(1024)
 def _union(pair: Pair, fmt: str) -> Fraction:
     return exact.union(*pair, fmt=fmt)
 
 
+@lru_cache(1024)
 def _without_area(pair: Pair, fmt: str) -> bool:
     return any(exact.area(box, fmt=fmt) == 0 for box in pair)
 
@@ -237,6 +247,10 @@ def _same(number: Any) -> Any:
     return number
 
 
+def _alone(number: Any) -> tuple[Any]:
+    return (number,)
+
+
 def _clamp(side: Fraction) -> Fraction:
     return max(side, ZERO)
 
@@ -277,6 +291,14 @@ PENALTIES: dict[str, dict[str, Penalty | None]] = {
 }
 
 
+class Disorder(Enum):
+    """What becomes of a box that ends before it starts, because it was misread."""
+
+    KEPT = "its sides are negative"
+    EMPTIED = "its sides are 0"
+    MENDED = "its corners are put in order"
+
+
 @dataclass(frozen=True)
 class Recipe:
     """How a function computes, step by step; the defaults are the IoU of corners."""
@@ -295,26 +317,21 @@ class Recipe:
     distance: Penalty | None = None
     shape: Penalty | None = None
     sign: int = -1
+    when_apart: bool = True  # Whether there is a penalty then.
     complement: bool = False
     scale: int = 1
-    finish: Callable[[Any], Value] = _same
+    finish: Callable[[Any], tuple[Value, ...]] = _alone
+    disorder: Disorder = Disorder.KEPT
 
     def answers(self, a: Box, b: Box, number: Callable[[float], Any] = Fraction) -> list[Value]:
         """Tell every answer that a function of this recipe may give.
 
-        There are several where the recipe leaves something open: what comes of a division by 0,
-        and of a box that ends before it starts because it was misread. They are exact; where
-        `number` is float they are as good as floats are, and come sooner.
+        There are several where the recipe leaves open what comes of a division by 0. They are
+        exact; where `number` is float they are as good as floats are, and come sooner.
         """
         first, second = self._read(map(number, a), map(number, b))
-        if _in_order(first) and _in_order(second):
-            return self._answers(first, second, _same)
-        ordered = _ordered(first), _ordered(second)
-        return [
-            *self._answers(first, second, _same),
-            *self._answers(first, second, _clamp),
-            *self._answers(*ordered, _same),
-        ]
+        parts = self._parts(first, second)
+        return [value for iou in self._quotients(parts) for value in self._finished(iou, parts)]
 
     def may_refuse(self, a: Box, b: Box) -> bool:
         """Tell whether the pair is one that a careful function may refuse."""
@@ -325,21 +342,20 @@ class Recipe:
 
     def _read(self, a: Iterable[Any], b: Iterable[Any]) -> tuple[Corners, Corners]:
         first, second = self.read_a(*a), self.read_b(*b)
-        if self.wrap is _same:
-            return first, second
-        wrap = self.wrap
-        return (
-            (wrap(first[0]), wrap(first[1]), wrap(first[2]), wrap(first[3])),
-            (wrap(second[0]), wrap(second[1]), wrap(second[2]), wrap(second[3])),
-        )
+        if self.wrap is not _same:
+            first, second = _each(self.wrap, first), _each(self.wrap, second)
+        return first, second
 
-    def _answers(self, a: Corners, b: Corners, side: Callable[[Fraction], Fraction]) -> list[Value]:
+    def _parts(self, a: Corners, b: Corners) -> Parts:
         wrap, plus = self.wrap, self.plus
+        if self.disorder is Disorder.MENDED:
+            a, b = _ordered(a), _ordered(b)
+        side = _clamp if self.disorder is Disorder.EMPTIED else _same
         width = wrap(self.ends[0](a[2], b[2]) - self.starts[0](a[0], b[0]))
         height = wrap(self.ends[1](a[3], b[3]) - self.starts[1](a[1], b[1]))
         (a_width, a_height), (b_width, b_height) = _sides(a), _sides(b)
         hull = _sides((min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])))
-        parts = Parts(
+        return Parts(
             first=a,
             second=b,
             shared=wrap(self._shared(width, height)),
@@ -348,7 +364,6 @@ class Recipe:
             overlap=(width + plus.shared, height + plus.shared),
             enclosing=(hull[0] + plus.hull, hull[1] + plus.hull),
         )
-        return [self._finished(iou, parts) for iou in self._quotients(parts)]
 
     def _shared(self, width: Fraction, height: Fraction) -> Fraction:
         plus = self.plus.shared
@@ -368,21 +383,26 @@ class Recipe:
         # Some functions ask whether the denominator is positive, and some do not.
         return [part / whole + rest, ZERO] if whole < 0 else [None, ZERO, ONE]
 
-    def _finished(self, iou: Value, parts: Parts) -> Value:
+    def _finished(self, iou: Value, parts: Parts) -> list[Value]:
         if iou is None:
-            return None
-        value = iou
-        for penalty in (self.enclosure, self.distance, self.shape):
-            if penalty is not None:
-                try:
-                    value += self.sign * penalty(parts, iou)
-                except ZeroDivisionError:
-                    return None
+            return [None]
+        value: Any = iou
+        undefined: list[Value] = []
+        if self.when_apart or min(parts.overlap) >= 0:
+            for penalty in (self.enclosure, self.distance, self.shape):
+                if penalty is not None:
+                    try:
+                        value += self.sign * penalty(parts, iou)
+                    except ZeroDivisionError:
+                        undefined = [None]
+        return [*undefined, *self._result(value)]
+
+    def _result(self, value: Any) -> tuple[Value, ...]:
         return self.finish(self.scale * (1 - value if self.complement else value))
 
 
-def _in_order(box: Corners) -> bool:
-    return box[0] <= box[2] and box[1] <= box[3]
+def _each(change: Callable[[Fraction], Fraction], box: Corners) -> Corners:
+    return change(box[0]), change(box[1]), change(box[2]), change(box[3])
 
 
 def _ordered(box: Corners) -> Corners:
@@ -600,9 +620,6 @@ _WRONG_PENALTIES: dict[str, dict[tuple[str, str], dict[str, Penalty]]] = {
             "c is the diagonal of the intersection, or of the gap.": lambda p, _: (
                 p.distance / _squares(p.overlap)
             ),
-            "c is the diagonal of the intersection; apart, there is no penalty.": lambda p, _: (
-                ZERO if min(p.overlap) < 0 else p.distance / _squares(p.overlap)
-            ),
             "c is the diagonal of the first box.": lambda p, _: (
                 p.distance / _squares(_sides(p.first))
             ),
@@ -696,6 +713,12 @@ def _in_the_penalties(measure: str) -> Iterator[Mistake]:
         "Subtract the penalty from IoU.",
         {"sign": 1},
     )
+    yield Mistake(
+        "no penalty for boxes apart",
+        "Boxes that are apart get no penalty, and so all the same value.",
+        "Subtract the penalty there too: it is what tells near boxes from far ones.",
+        {"when_apart": False},
+    )
     if measure == "ciou":
         yield Mistake(
             "distance missing",
@@ -716,15 +739,18 @@ def _in_the_reading(fmt: str) -> Iterator[Mistake]:
     right = exact.TO_CORNERS["xyxy" if fmt == "xyxy_inclusive" else fmt]
     order = _order(exact.FORMATS[fmt])
 
-    def misread(name: str, explanation: str, remedy: str, read: Reading) -> list[Mistake]:
-        return [
-            Mistake(name + of, explanation.format(of), remedy, dict.fromkeys(steps, read))
-            for of, steps in (
-                ("", ("read_a", "read_b")),
-                (" in the first box", ("read_a",)),
-                (" in the second box", ("read_b",)),
-            )
-        ]
+    def misread(name: str, explanation: str, remedy: str, read: Reading) -> Iterator[Mistake]:
+        for of, steps in (
+            ("", ("read_a", "read_b")),
+            (" in the first box", ("read_a",)),
+            (" in the second box", ("read_b",)),
+        ):
+            for disorder in Disorder:
+                change = {**dict.fromkeys(steps, read), "disorder": disorder}
+                yield Mistake(name + of, explanation.format(of), remedy, change)
+
+    def read_both(name: str, explanation: str, remedy: str, read: Reading) -> Mistake:
+        return Mistake(name, explanation, remedy, {"read_a": read, "read_b": read})
 
     others: dict[str, tuple[Sequence[str], Reading]] = {
         other: (exact.FORMATS[other], exact.TO_CORNERS[other])
@@ -741,38 +767,38 @@ def _in_the_reading(fmt: str) -> Iterator[Mistake]:
             f"Convert the boxes first, or read the numbers as {order}.",
             read,
         )
-    yield from misread(
+    yield read_both(
         "corners swapped",
-        "The far corner is taken{} for the near one, or a difference is the wrong way round. The "
-        "intersection seems empty everywhere.",
+        "Every answer is 0: the intersection seems empty everywhere, as if the far corner were "
+        "taken for the near one, or a difference were the wrong way round.",
         "The near corner comes first, and a side is the larger coordinate less the smaller.",
         lambda *box: _permuted(right(*box), (2, 3, 0, 1)),
     )
     # In both boxes it would be no mistake: no measure tells one axis from the other.
-    yield from misread(
-        "reads yxyx",
-        "x is taken{} for y, and y for x.",
+    yield Mistake(
+        "reads yxyx in one box",
+        "In one box x is taken for y, and y for x, in the other they are not.",
         f"Read the numbers of both boxes as {order}.",
-        lambda *box: _permuted(right(*box), (1, 0, 3, 2)),
-    )[1:]
+        {"read_a": lambda *box: _permuted(right(*box), (1, 0, 3, 2))},
+    )
     for axis, kept in (("x", 0), ("y", 1)):
-        yield misread(
+        yield read_both(
             "one axis only",
             f"Only {axis} is looked at: boxes that are apart on the other axis seem to overlap.",
             "An area needs both sides: do for y what is done for x.",
             lambda *box, kept=kept: _along(right(*box), kept),
-        )[0]
+        )
     for what, to_integer in (("cut", math.trunc), ("rounded down", math.floor), ("rounded", round)):
-        yield misread(
+        yield read_both(
             "coordinates made integers",
             f"Coordinates are {what} to integers. Nothing is left of relative coordinates.",
             "Keep coordinates as they come; if they must be converted, to float.",
             lambda *box, to=to_integer: right(*(type(number)(to(number)) for number in box)),
-        )[0]
+        )
     if fmt == "cxcywh":
-        yield from misread(
+        yield read_both(
             "halves cut to integers",
-            "Half of the width and of the height is cut{} to an integer, so that odd sides shrink.",
+            "Half of the width and of the height is cut to an integer, so that odd sides shrink.",
             "Divide by 2 with /, in floats.",
             lambda x, y, w, h: (x - w // 2, y - h // 2, x + w // 2, y + h // 2),
         )
@@ -790,7 +816,8 @@ def _along(box: Corners, axis: int) -> Corners:
     return (box[0], ZERO, box[2], ONE) if axis == 0 else (ZERO, box[1], ONE, box[3])
 
 
-def _in_the_sides(fmt: str, base: Plus) -> Iterator[Mistake]:
+def _in_the_sides(fmt: str, measure: str) -> Iterator[Mistake]:
+    base = right_recipe(fmt, measure).plus
     if base != _INCLUSIVE:
         yield Mistake(
             "adds 1 everywhere",
@@ -826,6 +853,8 @@ def _in_the_sides(fmt: str, base: Plus) -> Iterator[Mistake]:
         },
         "subtracts 1 everywhere": {"1 is subtracted from every side.": Plus(-1, -1, -1, -1)},
     }
+    if measure == "iou":
+        del kinds["adds 1 except in the enclosing box"]
     for name, ways in kinds.items():
         remedy = "Add 1 to every side or to none: either is a convention, a mixture is not."
         yield from _ways(name, remedy, "plus", ways)
@@ -859,10 +888,10 @@ def _in_the_result(measure: str) -> Iterator[Mistake]:
         "Divide with /, and make no int of the result.",
         "finish",
         {
-            "The result is cut to an integer: all from 0 to below 1 becomes 0.": lambda r: Fraction(
+            "The result is cut to an integer: all from 0 to below 1 becomes 0.": lambda r: _alone(
                 math.floor(r)
             ),
-            "The result is cut to an integer: all between -1 and 1 becomes 0.": lambda r: Fraction(
+            "The result is cut to an integer: all between -1 and 1 becomes 0.": lambda r: _alone(
                 math.trunc(r)
             ),
         },
@@ -873,10 +902,15 @@ def _in_the_result(measure: str) -> Iterator[Mistake]:
         "finish",
         {
             f"The result is rounded to {digits} decimal places. Whether it reaches a threshold may "
-            "depend on that.": lambda result, digits=digits: round(result, digits)
+            "depend on that.": lambda result, digits=digits: _rounded(result, digits)
             for digits in range(5, -1, -1)
         },
     )
+
+
+def _rounded(number: float, digits: int) -> tuple[float, float]:
+    """Round; a half goes up for some and down for others."""
+    return round(float(number) - 1e-9, digits), round(float(number) + 1e-9, digits)
 
 
 def _in_the_types() -> Iterator[Mistake]:
@@ -889,7 +923,7 @@ def _in_the_types() -> Iterator[Mistake]:
             {
                 f"Coordinates or areas are kept in integers of {bits} bits: from {size // 2} on, "
                 "they wrap round to other numbers.": lambda number, size=size: (
-                    (number + size // 2) % size - size // 2
+                    (math.trunc(number) + size // 2) % size - size // 2
                 )
             },
         )
@@ -900,7 +934,7 @@ def _in_the_types() -> Iterator[Mistake]:
             {
                 f"Coordinates or areas are kept in unsigned integers of {bits} bits: a side that "
                 "should be negative becomes a large number.": lambda number, size=size: (
-                    number % size
+                    math.trunc(number) % size
                 )
             },
         )
@@ -946,7 +980,7 @@ def mistakes(fmt: str, measure: str) -> list[Mistake]:
         *_in_the_quotient(),
         *_in_the_penalties(measure),
         *_in_the_reading(fmt),
-        *_in_the_sides(fmt, right_recipe(fmt, measure).plus),
+        *_in_the_sides(fmt, measure),
         *_in_the_result(measure),
         *_in_the_types(),
         *_in_the_denominator(LARGE_EPSILONS),
@@ -1533,7 +1567,7 @@ class _Examination:
 
     def choose_form(self) -> bool:
         """Find arguments for which the function returns a number; report it if there are none."""
-        first = self.telling[:3]
+        first = [self.telling[0], self.telling[1], *_in_formats(PROBES, self.fmt)]
         outcomes: list[tuple[Form, list[Answer]]] = []
         in_container: Form | None = None
         for form in _forms():
