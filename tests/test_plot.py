@@ -18,6 +18,7 @@ import iou
 from iou import exact, giou, intersection, match, plot, samples
 from iou import iou as overlap
 from iou.dataset import Predictions, Truths
+from iou.evaluation import Curve
 from iou.matching import OUTCOMES
 
 A, B, APART = (1, 1, 5, 5), (3, 2, 7, 6), (8, 8, 9, 9)
@@ -533,3 +534,10 @@ def test_an_envelope_drops_to_nothing_where_recall_ends(label):
     assert recall.tolist() == ([0, 0.25, 0.25] if found else [0])
     # The second of the four coins is found at last, by the fourth prediction.
     assert precision.tolist() == ([0.25, 0.25, 0] if found else [0])
+
+
+def test_an_envelope_looks_ahead_to_precision_that_rises_again():
+    # A miss, then two hits: 1/2, then 2/3.
+    ax = plot.recall_board()
+    plot.draw_envelope(ax, Curve(np.array([0, 1, 2]), np.array([0.9, 0.8, 0.7]), 2))
+    assert ax.lines[0].get_ydata() == pytest.approx([2 / 3] * 4)
