@@ -13,9 +13,11 @@ not timed, and so is one that is not installed. All of them are optional.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime as dt
 import importlib
 import importlib.metadata
+import io
 import json
 import math
 import os
@@ -43,13 +45,14 @@ from numpy.typing import NDArray  # noqa: E402
 import iou as module  # noqa: E402
 from iou import exact, overlapping_pairs, pairwise  # noqa: E402
 from iou.boxes import _ROOM, fill, read  # noqa: E402
+from iou.dataset import Predictions, Truths  # noqa: E402
 from iou.overlap import MEASURES  # noqa: E402
 
 Array = NDArray[Any]
 
 HERE = Path(__file__).parent
 PEERS = ["powerboxes", "pycocotools", "cython_bbox", "fastbbox", "supervision", "shapely"]
-PEERS += ["torch", "torchvision"]
+PEERS += ["faster_coco_eval", "torch", "torchvision"]
 # Answers may differ by so much from the module's, by the type they come in.
 # Some add a small number to what they divide by.
 TOLERANCE = {"float64": 1e-6, "float32": 1e-4}
@@ -81,6 +84,22 @@ def detections(count: int, seed: int) -> Array:
     middle = centre[which] + half[which] * rng.normal(0, 0.15, (count, 2))
     reach = half[which] * rng.uniform(0.8, 1.25, (count, 2))
     return np.hstack([middle - reach, middle + reach])
+
+
+def spread(count: int, seed: int) -> Array:
+    """Boxes anywhere in a scene that grows with their number, few of which are much alike."""
+    rng = np.random.default_rng(seed)
+    middle = rng.uniform(0, 40 * math.sqrt(count), (count, 2))
+    half = rng.uniform(5, 30, (count, 2))
+    return np.hstack([middle - half, middle + half])
+
+
+def cluster(count: int, seed: int) -> Array:
+    """Boxes around one object."""
+    rng = np.random.default_rng(seed)
+    middle = 500 + rng.normal(0, 10, (count, 2))
+    half = rng.uniform(40, 60, (count, 2))
+    return np.hstack([middle - half, middle + half])
 
 
 # What the tables compare with.
@@ -307,6 +326,115 @@ def of_join(boxes: Array) -> list[Contender]:
     return [replace(found[0], role="ours"), *found[1:]]
 
 
+# Suppression.
+
+
+def of_suppression(boxes: Array, scores: Array) -> Iterator[Contender]:
+    """List what keeps the best of those that overlap; not all are fit for many boxes."""
+    few = len(boxes) <= 100_000
+    threshold = {"iou_threshold": THRESHOLD}
+    rows = partial(np.asarray, dtype=np.float64)
+    one = Contender("**iou.nms**", partial(module.nms, **threshold), boxes, scores, answer=rows)
+    yield replace(one, role="ours")
+    if library := peer("powerboxes"):
+        for name in ("rtree_nms", "nms") if few else ("rtree_nms",):
+            call = partial(getattr(library, name), **threshold, score_threshold=0.0)
+            yield replace(one, name=f"powerboxes.{name}", call=call)
+    torch, library = peer("torch"), peer("torchvision.ops")
+    if torch and library and few:
+        tensors = torch.from_numpy(boxes), torch.from_numpy(scores)
+        call = partial(library.nms, **threshold)
+        first, second = tensors
+        yield replace(one, name="torchvision.ops.nms", call=call, first=first, second=second)
+
+
+# Evaluation.
+
+
+def evaluated(images: int, labels: int, seed: int) -> tuple[Predictions, Truths]:
+    """Seven objects and a hundred predictions an image on average, half of them around objects.
+
+    Coordinates are quarters of a pixel, which no format rounds. One object in a hundred is a crowd.
+    """
+    rng = np.random.default_rng(seed)
+    objects, found = 7 * images, 100 * images
+    side = np.exp(rng.uniform(np.log(8), np.log(300), (objects, 2)))
+    boxes = quarters(np.hstack([rng.uniform(0, 340, (objects, 2)), side]))
+    image, label = rng.integers(0, images, objects), rng.integers(0, labels, objects)
+    which, near = rng.integers(0, objects, found), rng.random(found) < 0.5
+    moved = quarters(boxes[which] * rng.normal(1, 0.1, (found, 4)).clip(0.5))
+    truths = Truths(boxes, images=image, labels=label, crowd=rng.random(objects) < 0.01, fmt="xywh")
+    predictions = Predictions(
+        moved,
+        np.round(rng.beta(2, 5, found) + 0.3 * near, 3),
+        images=np.where(near, image[which], rng.integers(0, images, found)),
+        labels=np.where(near, label[which], rng.integers(0, labels, found)),
+        fmt="xywh",
+    )
+    return predictions, truths
+
+
+def quarters(numbers: Array) -> Array:
+    """Round to quarters, from one on."""
+    return np.asarray(np.maximum(np.round(4 * numbers) / 4, 1))
+
+
+def as_dataset(truths: Truths, images: Array, labels: Array) -> dict[str, Any]:
+    """Write truths as a file of COCO has them."""
+    columns = {"image_id": truths.images, "category_id": truths.labels, "bbox": truths.boxes}
+    rows = as_rows(columns | {"area": truths.area, "iscrowd": truths.crowd.astype(int)})
+    return {
+        "info": {},
+        "images": [{"id": image} for image in images.tolist()],
+        "categories": [{"id": label, "name": str(label)} for label in labels.tolist()],
+        "annotations": [row | {"id": number} for number, row in enumerate(rows, start=1)],
+    }
+
+
+def as_rows(columns: dict[str, Array]) -> list[dict[str, Any]]:
+    """Turn columns into a dictionary for each row."""
+    values = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in values]
+
+
+def cocoeval(evaluator: Any, truths: Any, found: Any) -> Array:
+    """Evaluate with pycocotools, or with what has its interface."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        run = evaluator(truths, found, "bbox")
+        run.evaluate()
+        run.accumulate()
+        run.summarize()
+    return np.asarray(run.eval["precision"])
+
+
+def module_precision(predictions: Predictions, truths: Truths) -> Array:
+    """Precision by the module, with -1 where there are no truths."""
+    precision = module.coco_summary(predictions, truths).precision
+    return np.where(np.isnan(precision), -1, precision)
+
+
+def of_evaluation(predictions: Predictions, truths: Truths) -> Iterator[Contender]:
+    """List what evaluates as COCO does, once the files are read."""
+    name = "**iou.coco_summary**"
+    yield Contender(name, module_precision, predictions, truths, role="ours")
+    columns = {"image_id": predictions.images, "category_id": predictions.labels}
+    columns |= {"bbox": predictions.boxes, "score": predictions.scores}
+    rows = as_rows(columns)
+    images = np.union1d(truths.images, predictions.images)
+    labels = np.union1d(truths.labels, predictions.labels)
+    names = ("pycocotools.cocoeval", "COCOeval"), ("faster_coco_eval", "COCOeval_faster")
+    for library, evaluator in names:
+        if peer(library):
+            home = peer("pycocotools.coco" if "." in library else library)
+            with contextlib.redirect_stdout(io.StringIO()):
+                index = home.COCO()
+                index.dataset = as_dataset(truths, images, labels)
+                index.createIndex()
+                found = index.loadRes(rows)
+            call = partial(cocoeval, getattr(peer(library), evaluator))
+            yield Contender(f"{library}.{evaluator}", call, index, found)
+
+
 # Whether the answers agree.
 
 
@@ -331,6 +459,11 @@ def pairs_difference(answer: Pairs, reference: Pairs) -> float:
     if (np.abs(lone - THRESHOLD) > TOLERANCE["float64"]).any():
         return math.inf
     return float(np.abs(answer.iou[here] - reference.iou[there]).max(initial=0))
+
+
+def rows_difference(answer: Array, reference: Array) -> float:
+    """Tell whether the rows are others, or in another order: infinite if so, else 0."""
+    return 0.0 if np.array_equal(answer, reference) else math.inf
 
 
 def check_against_fractions(measure: str, a: Array, b: Array, table: Array) -> None:
@@ -535,6 +668,31 @@ def join(quick: bool) -> Iterator[Table]:
         yield race(table, of_join(boxes), rounds, per=1e3, difference=pairs_difference)
 
 
+def suppression(quick: bool) -> Iterator[Table]:
+    """Keep the best of the boxes that overlap."""
+    scenes = {"far apart": spread, "four to an object": detections, "around one object": cluster}
+    sizes = {1000: 41, 10_000: 9, 100_000: 3, 1_000_000: 3}
+    for count, rounds in {100: 2, 1000: 2}.items() if quick else sizes.items():
+        for kind, scene in scenes.items():
+            boxes, scores = scene(count, 1), np.random.default_rng(2).permutation(count) / count
+            title = f"NMS at {THRESHOLD}, {count:_} boxes {kind}".replace("_", "\u202f")
+            table = Table("suppression", title, [count, count], "milliseconds")
+            kept = len(module.nms(boxes, scores, iou_threshold=THRESHOLD))
+            table.notes.append(f"{kept} kept.")
+            contenders = list(of_suppression(boxes, scores))
+            yield race(table, contenders, rounds, per=1e3, difference=rows_difference)
+
+
+def coco(quick: bool) -> Iterator[Table]:
+    """Evaluate as COCO does: ten thresholds, four ranges of areas, three limits."""
+    for images, labels, rounds in [(20, 5, 2)] if quick else [(500, 80, 3), (5000, 80, 2)]:
+        predictions, truths = evaluated(images, labels, 1)
+        title = f"COCO evaluation, {images} images, {labels} classes, {len(predictions)} detections"
+        table = Table("coco", title, [len(predictions), len(truths)], "seconds")
+        table.notes.append("From tables in memory, which for the others are lists of dictionaries.")
+        yield race(table, list(of_evaluation(predictions, truths)), rounds, per=1)
+
+
 def guard(quick: bool) -> Iterator[Table]:
     """Find what ordinary boxes pay for being right on the others."""
     for size, rounds in [(60, 2)] if quick else [(5000, 31), (1000, 101)]:
@@ -641,7 +799,19 @@ def resident(key: str, *, start: bool = False) -> int | None:
 
 SECTIONS: dict[str, Callable[[bool], Iterator[Table]]] = {
     section.__name__: section
-    for section in (dense, small, measures, tall, formats, pair, join, guard, memory)
+    for section in (
+        dense,
+        small,
+        measures,
+        tall,
+        formats,
+        pair,
+        join,
+        coco,
+        suppression,
+        guard,
+        memory,
+    )
 }
 
 

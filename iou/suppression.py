@@ -7,6 +7,7 @@ all. Where boxes lie so close that the list itself would be too long, the best f
 first: whatever they suppress takes its pairs with it.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
@@ -23,9 +24,8 @@ from .overlap import MEASURES
 IntArray = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-# So few boxes are compared each with each. It is also how many stand for all when pairs are
-# counted beforehand.
-_FEW = 512
+# So few boxes are compared each with each.
+_FEW = 256
 # Pairs to a box that are worth listing. Where there would be more, some boxes are settled first.
 _PAIRS_TO_A_BOX = 8
 # So few of the best may always be picked together.
@@ -354,23 +354,21 @@ class _Groups:
         number = numbers.take(row)
         return cls(row, np.searchsorted(number, number, side="right"))
 
-    def starts(self) -> IntArray:
-        """Find where the groups start."""
-        return np.flatnonzero(np.diff(self.stop, prepend=0))
-
     def large(self) -> Iterator[IntArray]:
-        """Give the groups of more than a few boxes."""
-        start = self.starts()
-        stop = self.stop.take(start)
-        large = stop - start > _FEW
-        for begin, end in zip(start[large], stop[large], strict=True):
-            yield self.row[begin:end]
+        """Give the groups that are worth a look at each."""
+        start, large = self.starts()
+        for begin in start[large]:
+            yield self.row[begin : self.stop[begin]]
 
     def small(self) -> IntArray:
         """Find where the boxes of all other groups stand."""
-        start = self.starts()
-        size = self.stop.take(start) - start
-        return np.flatnonzero(np.repeat(size <= _FEW, size))
+        start, large = self.starts()
+        return np.flatnonzero(np.repeat(~large, self.stop.take(start) - start))
+
+    def starts(self) -> tuple[IntArray, Mask]:
+        """Find where the groups start, and tell which are large, or few enough for it."""
+        start = np.flatnonzero(np.diff(self.stop, prepend=0))
+        return start, self.stop.take(start) - start > min(_FEW // 2, len(start))
 
 
 def _numbered(labels: ArrayLike | None, count: int) -> IntArray | None:
@@ -428,10 +426,12 @@ class _Contest:
 
     def winners(self, rows: IntArray) -> IntArray:
         """Find the rows that are kept, among boxes of one label."""
-        bearable = _PAIRS_TO_A_BOX * len(rows)
-        if len(rows) <= _FEW or (expected := self.expected_edges(rows)) <= bearable:
-            return rows[_settle(len(rows), self.edges(rows))]
-        size = max(_FEW // 2, int(len(rows) * bearable / expected) // 2)
+        if len(rows) <= _FEW:
+            return rows[_settle_few(self.table(rows, rows) > self.threshold)]
+        expected, bearable = self.expected_edges(rows), _PAIRS_TO_A_BOX * len(rows)
+        if expected <= bearable:
+            return rows[_settle(len(rows), self.edges_by_join(rows))]
+        size = max(1, _FEW // 2, int(len(rows) * bearable / expected) // 2)
         kept = rows[:0]
         start = 0
         while start < len(rows):
@@ -465,8 +465,12 @@ class _Contest:
         return np.delete(rows, self.edges_by_join(kept[start:], rows).worse)
 
     def expected_edges(self, rows: IntArray) -> float:
-        """Estimate how many edges there are, from those among a few."""
-        sample = rows[_spread(len(rows))]
+        """Estimate how many edges there are, from those among a few.
+
+        Twice the square root is so many that an edge among them stands for a quarter of an edge to
+        every box.
+        """
+        sample = rows[_spread(len(rows), 2 * math.isqrt(len(rows)))]
         return len(self.edges_by_table(sample).value) * (len(rows) / len(sample)) ** 2
 
     def edges(self, rows: IntArray) -> _Edges:
@@ -529,17 +533,30 @@ class _Contest:
         return given.tolist() if given.dtype == object else given
 
 
-def _spread(count: int) -> IntArray:
+def _spread(count: int, few: int) -> IntArray:
     """Choose a few places evenly, but at no regular distance: boxes may come in a pattern."""
     golden = (5**0.5 - 1) / 2
-    return np.unique((np.arange(_FEW) * golden % 1 * count).astype(np.int64))
+    return np.unique((np.arange(few) * golden % 1 * count).astype(np.int64))
 
 
 # Who is kept.
 
 
+def _settle_few(suppresses: Mask) -> Mask:
+    """Tell which boxes are kept, given a table of which suppresses which, by falling score.
+
+    >>> _settle_few(np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], dtype=bool))
+    array([ True, False,  True])
+    """
+    kept = np.ones(len(suppresses), dtype=bool)
+    for place, row in enumerate(~suppresses):
+        if kept[place]:
+            kept[place + 1 :] &= row[place + 1 :]
+    return kept
+
+
 def _settle(count: int, edges: _Edges) -> Mask:
-    """Tell which of the boxes are kept; places are by falling score.
+    """Tell the same, given the edges.
 
     >>> _settle(4, _Edges(np.array([0, 1, 2]), np.array([1, 2, 3]), np.ones(3)))
     array([ True, False,  True, False])
