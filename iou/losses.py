@@ -53,10 +53,12 @@ from .overlap import MEASURES
 Numbers = Any
 
 # Boxes computed at a time: what the formulas need on the way then fits the processor's cache.
-_BLOCK = 2**13
+_BLOCK = 2**12
 _LOW, _HIGH = 0, 1
 
-Rule = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+# From predictions to their IoU and gradient; from targets to that.
+Look = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+Rule = Callable[[FloatArray], Look]
 
 
 def loss(
@@ -258,8 +260,9 @@ def descend(
     pred, target : array_like, shape (..., 4)
         Where the boxes start and where they should end, in shapes that broadcast.
     measure : {"iou", "giou", "diou", "ciou"} or callable, default "iou"
-        The loss, or a function that takes predictions and targets, two arrays (4, n) of numbers in
-        `fmt`, and returns their IoU, shape (n,), and the gradient to go down, shape (4, n).
+        The loss; or a function of targets, an array (4, n) of numbers in `fmt`, which returns a
+        function of predictions, (4, n) too, which returns their IoU, shape (n,), and a new array
+        with the gradient to go down, shape (4, n).
     fmt : {"xyxy", "xywh", "cxcywh", "xyxy_inclusive"}, default "xyxy"
         What the four numbers mean. The descent is in these numbers, and another one in another
         format; see :mod:`iou.exact`.
@@ -331,15 +334,19 @@ def descend(
 
     def run(number: int) -> None:
         part = parts[number]
-        boxes, there = start[:, part].copy(), goal[:, part]
+        boxes, there = start[:, part].copy(), goal[:, part].copy()
+        distance = np.empty_like(boxes)
         with np.errstate(over="raise", invalid="raise", divide="raise", under="ignore"):
+            look = rule(there)
             for step in range(len(schedule) + 1):
                 if step:
-                    iou, gradient = rule(boxes, there)
+                    iou, gradient = look(boxes)
                     rate = schedule[step - 1]
-                    boxes -= (rate if factor is None else rate * factor(iou)) * gradient
+                    gradient *= rate if factor is None else rate * factor(iou)
+                    boxes -= gradient
                     _turn_back(boxes, fmt)
-                errors[number, step] = np.abs(boxes - there).sum()
+                np.subtract(boxes, there, out=distance)
+                errors[number, step] = np.abs(distance, out=distance).sum()
                 if paths is not None:
                     paths[step, :, part] = boxes
         end[:, part] = boxes
@@ -362,11 +369,16 @@ def _rule(measure: str, fmt: str, alpha: str) -> Rule:
     _check_names(measure, alpha)
     formula = Formula(measure, fmt, alpha)
 
-    def rule(pred: FloatArray, target: FloatArray) -> tuple[FloatArray, FloatArray]:
-        pair = Pair(edges(pred, fmt), edges(target, fmt))
-        gradient = np.empty_like(pred)
-        formula.fill(gradient, pair)
-        return pair.iou, gradient
+    def rule(target: FloatArray) -> Look:
+        there = sides_of(target, fmt)
+
+        def look(pred: FloatArray) -> tuple[FloatArray, FloatArray]:
+            pair = Pair(sides_of(pred, fmt), there)
+            gradient = np.empty_like(pred)
+            formula.fill(gradient, pair)
+            return pair.iou, gradient
+
+        return look
 
     return rule
 
@@ -382,20 +394,21 @@ def _turn_back(boxes: FloatArray, fmt: str) -> None:
         end += excess
 
 
-def edges(numbers: FloatArray, fmt: str) -> FloatArray:
-    """Turn the four numbers of boxes, shape (4, n), into edges, (2 [low, high], 2 [x, y], n)."""
-    return np.array(exact.TO_CORNERS[fmt](*numbers)).reshape(2, 2, -1)
+def sides_of(numbers: FloatArray, fmt: str) -> "Sides":
+    """Find the edges and sides of boxes from their four numbers, shape (4, n)."""
+    # The conversions treat the axes alike, so that one call serves both.
+    low, _, high, _ = exact.TO_CORNERS[fmt](numbers[:2], 0, numbers[2:], 0)
+    return Sides(low, high)
 
 
 def _numbers(boxes: Boxes, shape: tuple[int, ...]) -> FloatArray:
     """Lay out the four numbers of each box in the shape (4, n)."""
     numbers = np.broadcast_to(boxes.given.astype(np.float64), (*shape, 4)).reshape(-1, 4)
     numbers = np.ascontiguousarray(numbers.T)
-    low, high = edges(numbers, boxes.fmt)
-    sides = high - low
     with np.errstate(all="ignore"):
-        area = product(sides)
-    if not ((area < np.inf) & ((area >= SMALLEST_NORMAL) | (sides == 0).any(axis=0))).all():
+        sides = sides_of(numbers, boxes.fmt)
+    flat = (sides.lengths == 0).any(axis=0)
+    if not ((sides.area < np.inf) & ((sides.area >= SMALLEST_NORMAL) | flat)).all():
         raise ValueError("a box is so small or so large that its area leaves the range of float64")
     return numbers
 
@@ -447,7 +460,7 @@ def _fill(
     """Compute gradients; where float64 fails, halve until a single one is left, which is NaN."""
     size = part.stop - part.start
     try:
-        formula.fill(out[:, part], Pair(pred[..., part], target[..., part]))
+        formula.fill(out[:, part], Pair(Sides(*pred[..., part]), Sides(*target[..., part])))
     except FloatingPointError:
         if size == 1:
             out[:, part] = np.nan
@@ -464,7 +477,7 @@ def _exactly(pred: Boxes, target: Boxes, row: tuple[int, ...], formula: "Formula
         own = row[len(row) - len(boxes.shape) :]
         index = tuple(0 if size == 1 else i for i, size in zip(own, boxes.shape, strict=True))
         corners = exact.corners(boxes.given[index].tolist(), boxes.fmt)
-        both.append(np.array(corners, dtype=object).reshape(2, 2, 1))
+        both.append(Sides(*np.array(corners, dtype=object).reshape(2, 2, 1)))
     gradient = np.empty((4, 1), dtype=object)
     formula.fill(gradient, Pair(*both))
     return [nearest_float(number) for number in gradient[:, 0]]
@@ -473,20 +486,34 @@ def _exactly(pred: Boxes, target: Boxes, row: tuple[int, ...], formula: "Formula
 # The derivation, line by line. Arrays hold x and y in the shape (2, n), or have the shape (n,).
 
 
-class Pair:
-    """A prediction and a target, each given by its edges, and what the measures are made of."""
+class Sides:
+    """Boxes given by their edges."""
 
-    def __init__(self, pred: Numbers, target: Numbers) -> None:
-        self.exact = pred.dtype == object
-        self.low, self.high = low, high = pred
-        self.target_low, self.target_high = target_low, target_high = target
-        self.sides, self.target_sides = high - low, target_high - target_low
+    def __init__(self, low: Numbers, high: Numbers) -> None:
+        self.low, self.high = low, high
+        self.lengths = high - low
+        self.area = product(self.lengths)
+
+
+class Pair:
+    """A prediction and a target, and what the measures are made of."""
+
+    def __init__(self, pred: Sides, target: Sides) -> None:
+        self.exact = pred.low.dtype == object
+        self.low, self.high, self.sides = pred.low, pred.high, pred.lengths
+        self.target_low, self.target_high = target.low, target.high
+        self.target_sides = target.lengths
         # What is left of the target when its edges are moved into the prediction.
-        self.overlap = np.minimum(np.maximum(target_high, low), high)
-        self.overlap -= np.minimum(np.maximum(target_low, low), high)
+        self.overlap = self._into(target.high)
+        self.overlap -= self._into(target.low)
         self.intersection = product(self.overlap)
-        self.union = product(self.sides) + product(self.target_sides) - self.intersection
+        self.union = pred.area + target.area
+        self.union -= self.intersection
         self.iou = self.intersection / positive(self.union)
+
+    def _into(self, edge: Numbers) -> Numbers:
+        moved = np.maximum(edge, self.low)
+        return np.minimum(moved, self.high, out=moved)
 
     def number(self, value: float) -> Any:
         """Make a float one of the numbers that this pair computes with."""
@@ -571,14 +598,14 @@ class Formula:
 
     def fill(self, out: Numbers, pair: Pair) -> None:
         """Compute the slopes of the loss in the four numbers of the prediction, shape (4, n)."""
-        slopes = _of_iou(pair)
+        slopes = of_iou(pair)
         for penalty in PENALTIES[self.measure]:
             penalty(pair, slopes, self.alpha)
-        _to_edges(out, pair, slopes)
+        to_edges(out, pair, slopes)
         TO_NUMBERS[self.fmt](out[:2], out[2:])
 
 
-def _of_iou(pair: Pair) -> Slopes:
+def of_iou(pair: Pair) -> Slopes:
     """``1 − I/U``: the slope is ``−(1 + IoU)/U`` in I and ``IoU/U`` in A, with U = A + B − I."""
     per_union = 1 / positive(pair.union)
     in_intersection = -(1 + pair.iou) * per_union
@@ -586,7 +613,7 @@ def _of_iou(pair: Pair) -> Slopes:
     return Slopes(pair.overlap[::-1] * in_intersection, pair.sides[::-1] * in_area)
 
 
-def _enclosure(pair: Pair, slopes: Slopes, _: str) -> None:
+def enclosure(pair: Pair, slopes: Slopes, _: str) -> None:
     """``(C − U)/C``: the slope is ``U/C²`` in C, ``1/C`` in I and ``−1/C`` in A."""
     area = product(pair.hull)
     # Where C is 0 the penalty is 0 by definition, though U may begin to grow there.
@@ -610,7 +637,7 @@ def _aspect(pair: Pair, slopes: Slopes, alpha: str) -> None:
     In right angles, the angle ``2/π atan2(w, h)`` has the slope ``2/π h/(w² + h²)`` in w, and
     ``−2/π w/(w² + h²)`` in h.
     """
-    turn = _turn(pair)
+    turn = turn_of(pair)
     v = turn * turn
     in_v, in_iou = ALPHAS[alpha](v / positive((1 - pair.iou) + v), pair.iou)
     per_square = pair.number(2 / pi) / positive(squared_length(pair.sides))
@@ -623,7 +650,7 @@ def _aspect(pair: Pair, slopes: Slopes, alpha: str) -> None:
     slopes.sides[1] -= width * in_angle
 
 
-def _turn(pair: Pair) -> Numbers:
+def turn_of(pair: Pair) -> Numbers:
     """From the aspect angle of the prediction to that of the target, in right angles."""
     if pair.exact:
         return np.frompyfunc(_exact_turn, 4, 1)(*pair.sides, *pair.target_sides)
@@ -643,7 +670,7 @@ def _exact_turn(
     return Fraction(atan2(opposite / longer, adjacent / longer) / (pi / 2))
 
 
-def _to_edges(out: Numbers, pair: Pair, slopes: Slopes) -> None:
+def to_edges(out: Numbers, pair: Pair, slopes: Slopes) -> None:
     """Apply the chain rule, from what a loss is made of to the edges."""
     low, high = out[:2], out[2:]
     half = pair.number(0.5)
@@ -664,7 +691,7 @@ def _to_edges(out: Numbers, pair: Pair, slopes: Slopes) -> None:
 
 PENALTIES: dict[str, tuple[Callable[[Pair, Slopes, str], None], ...]] = {
     "iou": (),
-    "giou": (_enclosure,),
+    "giou": (enclosure,),
     "diou": (_distance,),
     "ciou": (_distance, _aspect),
 }

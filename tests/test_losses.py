@@ -644,8 +644,8 @@ def test_progress_sees_every_part(monkeypatch):
 
 
 def test_a_loss_of_ones_own_can_be_descended():
-    def towards(pred, target):
-        return np.full(pred.shape[1], 0.25), pred - target
+    def towards(target):
+        return lambda pred: (np.full(pred.shape[1], 0.25), pred - target)
 
     pred, target = np.array([[0, 0, 4, 4], [2, 2, 3, 3]]), np.array([8, 8, 16, 24])
     result = descend(pred, target, towards, rates=[0.5, 0.25], factor=lambda overlap: 4 * overlap)
@@ -662,11 +662,11 @@ def test_a_loss_of_ones_own_can_be_descended():
     ],
 )
 def test_no_step_turns_a_box_inside_out(fmt, end):
-    def push(pred, target):
+    def push(target):
         # The left edge by 3 to the right, or the side by 3 inwards; the right edge stays.
-        slope = np.zeros_like(pred)
+        slope = np.zeros_like(target)
         slope[2 if "w" in fmt else 0] = 3 if "w" in fmt else -3
-        return np.zeros(pred.shape[1]), slope
+        return lambda pred: (np.zeros(pred.shape[1]), slope)
 
     start = [0, 0, 2, 2]
     result = descend([start], [start], push, fmt=fmt, rates=[1])

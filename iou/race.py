@@ -1,0 +1,264 @@
+"""The race of the DIoU paper: one and three quarter million boxes go down four losses.
+
+Z. Zheng et al., "Distance-IoU loss", AAAI 2020, arXiv:1911.08287, compare losses by gradient
+descent from many starts, and have released what they ran:
+https://github.com/Zzh-tju/DIoU, folder "simulation experiment". Some of the gradients there differ
+from those of the losses. Here the race runs with the gradients of :mod:`iou.losses`, with those
+released, or with any of the differences alone:
+
+======================= ============================================================================
+departure               what is different
+======================= ============================================================================
+``whole_edges``         the slope in a side is that of both edges, not the half of it; in the parts
+                        that are derived by edges, IoU and GIoU
+``signed_intersection`` in the penalty of the GIoU, the sides of the intersection are negative where
+                        the boxes are apart, and it has its slope there
+``hull_sign``           the part of the enclosing box has the other sign in x and y
+``hull_both_sides``     what moves one side of the enclosing box is taken to move the other as well
+``hull_spanning``       where the prediction spans its target, growing is taken to shrink the
+                        enclosing box
+``no_denominator``      the slope of v is not divided by w² + h², as the paper says and why
+``epsilon``             1e-7 is added to the denominator of α
+======================= ============================================================================
+
+Two more differences never show in the race: in the release, the slope of an edge that coincides
+with one of the target is 0, and boxes may turn inside out.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .boxes import FloatArray
+from .losses import (
+    ALPHAS,
+    TO_NUMBERS,
+    Descent,
+    Look,
+    Pair,
+    Rule,
+    Slopes,
+    descend,
+    enclosure,
+    of_iou,
+    positive,
+    product,
+    sides_of,
+    squared_length,
+    to_edges,
+    turn_of,
+)
+
+CENTRE = 10.0
+RADIUS = 3.0
+# Width by height, of targets and of predictions.
+RATIOS = (1 / 4, 1 / 3, 1 / 2, 1, 2, 3, 4)
+# Of predictions; targets have the area 1.
+AREAS = (0.5, 0.67, 0.75, 1, 1.33, 1.5, 2)
+RATES = (0.1,) * 160 + (0.01,) * 20 + (0.001,) * 20
+
+_HULL = ("hull_sign", "hull_both_sides", "hull_spanning")
+# What each loss can depart in, which is what it does in the release.
+RELEASED = {
+    "iou": ("whole_edges",),
+    "giou": ("whole_edges", "signed_intersection"),
+    "diou": ("whole_edges", *_HULL),
+    "ciou": ("whole_edges", *_HULL, "no_denominator", "epsilon"),
+}
+
+
+def cases(centres: int = 5000, seed: int = 0) -> tuple[FloatArray, FloatArray]:
+    """Make the boxes of the race, in the format ``cxcywh``.
+
+    Parameters
+    ----------
+    centres : int, default 5000
+        How many centres of predictions, uniform over a disc around the targets. The release has
+        5000, which makes 1 715 000 cases.
+    seed : int, default 0
+        Of the random numbers; the release sets none.
+
+    Returns
+    -------
+    pred : ndarray of float64, shape (centres, 1, 7, 7, 4)
+        By centre, area and ratio.
+    target : ndarray of float64, shape (7, 1, 1, 4)
+        By ratio.
+
+    Examples
+    --------
+    >>> pred, target = cases(2)
+    >>> pred.shape, target.shape
+    ((2, 1, 7, 7, 4), (7, 1, 1, 4))
+    >>> target[0, 0, 0]
+    array([10. , 10. ,  0.5,  2. ])
+    """
+    rng = np.random.default_rng(seed)
+    radius, angle = RADIUS * np.sqrt(rng.random(centres)), 2 * np.pi * rng.random(centres)
+    longer = np.sqrt(RATIOS)
+    shapes = np.stack([longer, 1 / longer], axis=-1)
+    pred = np.empty((centres, 1, len(AREAS), len(RATIOS), 4))
+    pred[..., 0] = (CENTRE + radius * np.cos(angle))[:, None, None, None]
+    pred[..., 1] = (CENTRE + radius * np.sin(angle))[:, None, None, None]
+    pred[..., 2:] = np.sqrt(AREAS)[:, None, None] * shapes
+    target = np.empty((len(RATIOS), 1, 1, 4))
+    target[..., :2] = CENTRE
+    target[..., 2:] = shapes[:, None, None]
+    return pred, target
+
+
+def run(
+    measure: str,
+    departures: Collection[str] = (),
+    *,
+    centres: int = 5000,
+    seed: int = 0,
+    alpha: str = "constant",
+    rates: Iterable[float] = RATES,
+    progress: Callable[[Sequence[Any]], Iterable[Any]] = iter,
+    workers: int = 1,
+) -> Descent:
+    """Let the boxes go down a loss.
+
+    Parameters
+    ----------
+    measure : {"iou", "giou", "diou", "ciou"}
+        The loss.
+    departures : collection of str, default ()
+        In what the gradient differs from that of the loss; ``RELEASED[measure]`` are all those of
+        the release.
+    centres, seed
+        As for :func:`cases`.
+    alpha, rates, progress, workers
+        As for :func:`iou.descend`.
+
+    Returns
+    -------
+    Descent
+        ``boxes`` of the shape (centres, 7, 7, 7, 4), by centre, ratio of the target, area and ratio
+        of the prediction; ``error``, the sum over all cases after each step.
+
+    Raises
+    ------
+    ValueError
+        If the loss or the convention of α is unknown, or the loss has no such departure.
+
+    Examples
+    --------
+    >>> for departures in (), RELEASED["giou"]:
+    ...     error = run("giou", departures, centres=3).error / 3 / 343
+    ...     print(error[[0, -1]].round(1))
+    [3.2 0. ]
+    [3.2 0.7]
+    """
+    pred, target = cases(centres, seed)
+    rule = gradient_rule(measure, departures, alpha) if departures else measure
+    return descend(
+        pred,
+        target,
+        rule,
+        fmt="cxcywh",
+        alpha=alpha,
+        rates=rates,
+        factor=lambda iou: 2 - iou,
+        progress=progress,
+        workers=workers,
+    )
+
+
+def gradient_rule(measure: str, departures: Collection[str], alpha: str = "constant") -> Rule:
+    """Make a gradient with departures, for :func:`iou.descend` in the format ``cxcywh``."""
+    if measure not in RELEASED:
+        raise ValueError(f"unknown loss {measure!r}; known are {', '.join(map(repr, RELEASED))}")
+    if alpha not in ALPHAS:
+        raise ValueError(f"unknown alpha {alpha!r}; known are {', '.join(map(repr, ALPHAS))}")
+    for name in departures:
+        if name not in RELEASED[measure]:
+            known = ", ".join(map(repr, RELEASED[measure]))
+            raise ValueError(f"{measure} has no departure {name!r}; it has {known}")
+
+    def rule(target: FloatArray) -> Look:
+        there = sides_of(target, "cxcywh")
+
+        def look(pred: FloatArray) -> tuple[FloatArray, FloatArray]:
+            pair = Pair(sides_of(pred, "cxcywh"), there)
+            gradient = _by_edges(pair, of_iou(pair), departures)
+            if measure == "giou":
+                gradient += _enclosure(pair, departures)
+            if measure in ("diou", "ciou"):
+                gradient += _distance(pair, departures)
+            if measure == "ciou":
+                gradient += _aspect(pair, departures, alpha)
+            return pair.iou, gradient
+
+        return look
+
+    return rule
+
+
+def _by_edges(pair: Pair, slopes: Slopes, departures: Collection[str]) -> FloatArray:
+    gradient = np.empty((4, *pair.iou.shape))
+    to_edges(gradient, pair, slopes)
+    TO_NUMBERS["cxcywh"](gradient[:2], gradient[2:])
+    if "whole_edges" in departures:
+        gradient[2:] *= 2
+    return gradient
+
+
+class _Signed(Pair):
+    """A pair whose intersection has negative sides where the two are apart."""
+
+    def __init__(self, pair: Pair) -> None:
+        vars(self).update(vars(pair))
+        self.overlap = np.minimum(self.high, self.target_high)
+        self.overlap -= np.maximum(self.low, self.target_low)
+        self.intersection = product(self.overlap)
+        self.union = pair.union + pair.intersection - self.intersection
+        low, high = self.passed
+        self.twice_overlap_slopes = -low, high
+
+
+def _enclosure(pair: Pair, departures: Collection[str]) -> FloatArray:
+    measured = _Signed(pair) if "signed_intersection" in departures else pair
+    slopes = Slopes(np.zeros_like(pair.overlap), np.zeros_like(pair.sides))
+    enclosure(measured, slopes, "constant")
+    return _by_edges(measured, slopes, departures)
+
+
+def _distance(pair: Pair, departures: Collection[str]) -> FloatArray:
+    """Slope of ``d²/c²``, by the centre and the sides of the prediction."""
+    per_diagonal = 1 / positive(squared_length(pair.hull))
+    distance = squared_length(pair.between) * per_diagonal
+    in_low, in_high = (twice / 2 for twice in pair.twice_hull_slopes)
+    # How a side of the hull follows the centre and the side of the prediction on its axis.
+    moves, grows = in_low + in_high, (in_high - in_low) / 2
+    in_centre, in_side = pair.hull * moves, pair.hull * grows
+    if "hull_spanning" in departures:
+        in_side = np.where(grows == 1, -in_side, in_side)
+    if "hull_both_sides" in departures:
+        in_centre += pair.hull[::-1] * moves
+        in_side += pair.hull[::-1] * grows
+    if "hull_sign" in departures:
+        in_centre = -in_centre
+    of_hull = -2 * distance * per_diagonal
+    pull = 2 * pair.between * per_diagonal
+    return np.concatenate([pull + of_hull * in_centre, of_hull * in_side])
+
+
+def _aspect(pair: Pair, departures: Collection[str], alpha: str) -> FloatArray:
+    turn = turn_of(pair)
+    v = turn * turn
+    whole = (1 - pair.iou) + v
+    if "epsilon" in departures:
+        whole += 1e-7
+    in_v, in_iou = ALPHAS[alpha](v / positive(whole), pair.iou)
+    in_angle = -4 / np.pi * turn * in_v
+    if "no_denominator" not in departures:
+        in_angle /= positive(squared_length(pair.sides))
+    width, height = pair.sides
+    gradient = np.zeros((4, *v.shape))
+    gradient[2:] = height * in_angle, -width * in_angle
+    if in_iou is not None:
+        gradient -= in_iou * _by_edges(pair, of_iou(pair), departures)
+    return gradient
