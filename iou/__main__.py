@@ -271,7 +271,7 @@ def _as_json(data: DataSet, report: Report, about: Mapping[str, Any]) -> dict[st
 
 
 def _as_text(data: DataSet, report: Report, per_class: bool) -> Iterator[str]:
-    yield ", ".join(f"{count} {what}" for what, count in _counts(data).items())
+    yield ", ".join(f"{what}: {count}" for what, count in _counts(data).items())
     yield ""
     for name, value in report.numbers.items():
         unknown = " (needs --sizes)" * (name in _BY_AREA and not data.in_pixels)

@@ -450,6 +450,16 @@ class _Table:
             beyond = (low < -_MARGIN * size) | (high > size + _MARGIN * size)
         return np.any(outside, axis=0), np.any(beyond, axis=0)
 
+    def scaled(self, images: _Images, scale: Column) -> Column:
+        """Multiply the boxes by what belongs to their images."""
+        with np.errstate(over="ignore"):
+            boxes: Column = self.boxes * np.tile(images.of(self.columns["images"], scale), 2)
+        self.rows.reject(
+            np.any(~np.isfinite(boxes), axis=1),
+            lambda row: f"box ({_listed(self.boxes[row])}) is beyond the range of float64",
+        )
+        return boxes
+
 
 def _data_set(
     truths: _Table,
@@ -474,16 +484,14 @@ def _data_set(
     truths.rows.reject(
         outside, lambda row: f"box ({_listed(truths.boxes[row])}) lies outside its image"
     )
+    boxes = [
+        table.boxes if scale is None else table.scaled(images, scale)
+        for table in (truths, predictions)
+    ]
     problems.stop_if_any()
 
-    def boxes(table: _Table) -> Column:
-        if scale is None:
-            return table.boxes
-        scaled: Column = table.boxes * np.tile(images.of(table.columns["images"], scale), 2)
-        return scaled
-
-    true = Truths(boxes(truths), **truths.columns, fmt=fmt)
-    predicted = Predictions(boxes(predictions), **predictions.columns, fmt=fmt)
+    true = Truths(boxes[0], **truths.columns, fmt=fmt)
+    predicted = Predictions(boxes[1], **predictions.columns, fmt=fmt)
     predicted_beyond = predictions.lying(images, fmt, origin)[1]
     return DataSet(
         true,
@@ -511,7 +519,7 @@ def _notes(
     countable = ~(truths.crowd | truths.ignore)
     without_area = np.count_nonzero(countable & (truths.table.area == 0))
     if without_area:
-        yield f"{without_area} true boxes have no area, so nothing can match them"
+        yield f"{without_area} of {len(truths)} true boxes have no area, so nothing can match them"
     with_objects = np.unique(truths.images[countable])
     empty = np.count_nonzero(~np.isin(with_objects, predictions.images))
     if empty:
@@ -521,8 +529,8 @@ def _notes(
         names = [label_names[label] for label in np.unique(predictions.labels[strange]).tolist()]
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         yield (
-            f"{np.count_nonzero(strange)} predictions are of classes without a true object to find "
-            f"({', '.join(names[:3])}{more}), which have no average precision"
+            f"{np.count_nonzero(strange)} of {len(predictions)} predictions are of classes without "
+            f"an object to find ({', '.join(names[:3])}{more}), which have no average precision"
         )
 
 
@@ -553,19 +561,19 @@ class _Objects(_Rows):
     """A list of JSON objects."""
 
     def __init__(self, objects: Sequence[Any], name: str, problems: _Problems) -> None:
-        super().__init__(len(objects), self._where, problems)
-        self.name, self.objects = name, objects
+        def where(row: int) -> str:
+            each = objects[row]
+            named = isinstance(each, Mapping) and type(each.get("id")) is int
+            return f"{name}[{row}]" + (f" (id {_shown(each['id'])})" if named else "")
+
+        super().__init__(len(objects), where, problems)
+        self.objects = objects
         if set(map(type, objects)) - {dict}:
             are_objects = [isinstance(each, Mapping) for each in objects]
             self.reject(~np.array(are_objects), lambda row: f"is {_shown(objects[row])}, no object")
             self.objects = [
                 each if good else {} for each, good in zip(objects, are_objects, strict=True)
             ]
-
-    def _where(self, row: int) -> str:
-        each = self.objects[row]
-        named = isinstance(each, Mapping) and type(each.get("id")) is int
-        return f"{self.name}[{row}]" + (f" (id {_shown(each['id'])})" if named else "")
 
     def has(self, field: str) -> Column:
         return np.fromiter((field in each for each in self.objects), np.bool_, self.count)
@@ -712,17 +720,21 @@ def read_coco(
     boxes = rows.column("bbox", _BOX)
     area = rows.numbers_if_any("area")
     rows.reject(area < 0, lambda row: f"area is {area[row]:.15g}, below 0")
-    columns["area"] = np.where(np.isnan(area), boxes[:, 2] * boxes[:, 3], area)
+    with np.errstate(over="ignore"):
+        area_of_box = np.minimum(boxes[:, 2] * boxes[:, 3], np.finfo(np.float64).max)
+    columns["area"] = np.where(np.isnan(area), area_of_box, area)
     ignored = np.count_nonzero(columns["ignore"])
     without_area = np.count_nonzero(np.isnan(area))
     notes = []
     if ignored:
         notes.append(
-            f"{ignored} annotations say 'ignore', and need not be found; "
+            f"{ignored} of {rows.count} annotations say 'ignore', and need not be found; "
             "pycocotools does not look at that field"
         )
     if without_area:
-        notes.append(f"{without_area} annotations have no 'area', for which that of the box stands")
+        notes.append(
+            f"{without_area} of {rows.count} annotations have no 'area'; that of the box is taken"
+        )
     annotations = _Table(rows, boxes, columns)
 
     rows = _Objects(results, results_name, problems)

@@ -158,7 +158,7 @@ def test_the_table_says_each_number_and_what_it_means(coco, capsys):
     numbers = run_json(capsys, *coco)["numbers"]
     lines = out.splitlines()
     assert (status, err) == (0, "")
-    assert re.fullmatch(r"6 images, 48 truths, \d+ predictions", lines[0])
+    assert re.fullmatch(r"images: 6, truths: 48, predictions: \d+", lines[0])
     shown = [line.split(maxsplit=2)[:2] for line in lines[2:]]
     assert shown == [[name, f"{value:.3f}"] for name, value in numbers.items()]
     assert all(len(line.split(maxsplit=2)) == 3 for line in lines[2:])
@@ -205,7 +205,7 @@ def test_voc_gives_the_average_precision_of_each_class(voc, capsys):
     assert report["numbers"] == {"mAP": pytest.approx(0.7)}
     assert report["classes"] == [{"label": 0, "name": "dog", "AP": pytest.approx(0.7)}]
     lines = run(capsys, *voc)[1].splitlines()
-    assert lines[0] == "1 images, 10 truths, 8 predictions"
+    assert lines[0] == "images: 1, truths: 10, predictions: 8"
     assert [line.split()[:2] for line in lines[2:]] == [["mAP", "0.700"], [], ["dog", "0.700"]]
 
 

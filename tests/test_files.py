@@ -4,6 +4,7 @@ import copy
 import gc
 import io
 import json
+import weakref
 
 import numpy as np
 import pytest
@@ -18,8 +19,7 @@ IGNORED = (
     "{} annotations say 'ignore', and need not be found; pycocotools does not look at that field"
 )
 NO_AP = (
-    "{} predictions are of classes without a true object to find ({}), "
-    "which have no average precision"
+    "{} predictions are of classes without an object to find ({}), which have no average precision"
 )
 
 
@@ -141,13 +141,33 @@ def test_coco_needs_neither_names_nor_sizes_nor_areas():
     assert data.image_names == {0: "0", 7: "7"}
     assert data.label_names == {3: "3", 1: "1"}
     assert data.truths.area.tolist() == [800, 90, 40000]
-    assert data.notes == ("3 annotations have no 'area', for which that of the box stands",)
+    assert data.notes == ("3 of 3 annotations have no 'area'; that of the box is taken",)
 
 
 def test_no_objects_and_no_results_are_read():
     empty = {"images": [], "categories": [], "annotations": []}
     data = read_coco(empty, [])
     assert (len(data.truths), len(data.predictions), data.notes) == (0, 0, ())
+
+
+def test_the_area_of_a_box_may_be_beyond_what_float64_holds():
+    truths = annotated()
+    truths["annotations"][0] |= {"bbox": [0, 0, 1e300, 1e300]}
+    del truths["annotations"][0]["area"]
+    assert read_coco(truths, results()).truths.area[0] == np.finfo(float).max
+
+
+def test_what_was_parsed_is_not_kept():
+    class Results(list):
+        pass
+
+    found = Results(results())
+    kept = weakref.ref(found)
+    gc.disable()
+    read_coco(annotated(), found)
+    del found
+    gc.enable()
+    assert kept() is None
 
 
 def test_the_collector_is_left_as_it_was():
@@ -435,7 +455,7 @@ def test_a_true_box_at_the_edge_of_its_image_lies_in_it_if_it_has_no_area():
     truths = annotated()
     truths["annotations"][1]["bbox"] = [200, 200, 0, 0]
     assert read_coco(truths, results()).notes == (
-        "1 true boxes have no area, so nothing can match them",
+        "1 of 3 true boxes have no area, so nothing can match them",
     )
 
 
@@ -445,8 +465,8 @@ def test_what_need_not_be_found_is_noted():
     data = read_coco(truths, results())
     assert data.truths.ignore.tolist() == [True, False, False]
     assert data.notes == (
-        IGNORED.format(1),
-        NO_AP.format(1, "car"),
+        IGNORED.format("1 of 3"),
+        NO_AP.format("1 of 2", "car"),
     )
 
 
@@ -542,7 +562,7 @@ def test_voc_is_read_as_it_stands(voc):
         ],
         "formats": ("xyxy_inclusive", "xyxy_inclusive"),
         "names": ({0: "000001", 1: "2007 000002"}, {0: "dog", 1: "traffic light"}),
-        "notes": (NO_AP.format(1, "traffic light"),),
+        "notes": (NO_AP.format("1 of 3", "traffic light"),),
         "in_pixels": True,
     }
 
@@ -771,6 +791,11 @@ BAD_YOLO = {
     "{truths}/a.txt, line 1: box (320, 240, 64, 48) lies outside its image": (
         {"a.txt": "0 320 240 64 48"},
         {},
+        {"sizes": (640, 480)},
+    ),
+    "{found}/a.txt, line 1: box (0.5, 0.5, 1e+306, 0.5) is beyond the range of float64": (
+        LABELS,
+        {"a.txt": "0 0.5 0.5 1e306 0.5 0.9"},
         {"sizes": (640, 480)},
     ),
     "{found}/c.txt: there are no truths for this image": (LABELS, {"c.txt": ""}, {}),
