@@ -435,6 +435,69 @@ def of_evaluation(predictions: Predictions, truths: Truths) -> Iterator[Contende
             yield Contender(f"{library}.{evaluator}", call, index, found)
 
 
+# Losses and their gradients.
+
+
+def beside(targets: Array, seed: int) -> Array:
+    """Predictions: targets that are moved, widened and narrowed by about a quarter of a side."""
+    rng = np.random.default_rng(seed)
+    side = targets[:, 2:] - targets[:, :2]
+    centre = (targets[:, :2] + targets[:, 2:]) / 2 + side * rng.normal(0, 0.25, side.shape)
+    half = side / 2 * np.exp(rng.normal(0, 0.25, side.shape))
+    return np.hstack([centre - half, centre + half])
+
+
+def autograd(measure: str, pred: Any, target: Any) -> tuple[Any, Any]:
+    """Losses by the formula in PyTorch, and what autograd makes of it."""
+    torch = peer("torch")
+    assert torch is not None
+    sides, target_sides = pred[:, 2:] - pred[:, :2], target[:, 2:] - target[:, :2]
+    shared = torch.minimum(pred[:, 2:], target[:, 2:]) - torch.maximum(pred[:, :2], target[:, :2])
+    shared = shared.clamp(min=0).prod(dim=1)
+    union = sides.prod(dim=1) + target_sides.prod(dim=1) - shared
+    loss = 1 - shared / union
+    hull = torch.maximum(pred[:, 2:], target[:, 2:]) - torch.minimum(pred[:, :2], target[:, :2])
+    if measure == "giou":
+        loss = loss + 1 - union / hull.prod(dim=1)
+    if measure in ("diou", "ciou"):
+        between = (pred[:, :2] + pred[:, 2:] - target[:, :2] - target[:, 2:]) / 2
+        loss = loss + between.square().sum(dim=1) / hull.square().sum(dim=1)
+    if measure == "ciou":
+        turn = torch.atan2(*target_sides.unbind(1)) - torch.atan2(*sides.unbind(1))
+        v = 4 / math.pi**2 * turn.square()
+        loss = loss + (v / ((1 - shared / union) + v)).detach() * v
+    return loss.detach(), torch.autograd.grad(loss.sum(), pred)[0]
+
+
+def torchvision_loss(measure: str, pred: Any, target: Any) -> tuple[Any, Any]:
+    """Losses of torchvision, and what autograd makes of them."""
+    torch, library = peer("torch"), peer("torchvision.ops")
+    assert torch is not None
+    assert library is not None
+    name = {"giou": "generalized", "diou": "distance", "ciou": "complete"}[measure]
+    loss = getattr(library, f"{name}_box_iou_loss")(pred, target)
+    return loss.detach(), torch.autograd.grad(loss.sum(), pred)[0]
+
+
+def in_columns(losses_and_gradients: tuple[Any, Any]) -> Array:
+    """Put losses and gradients in one table."""
+    return np.column_stack([np.asarray(part) for part in losses_and_gradients])
+
+
+def of_losses(measure: str, pred: Array, target: Array) -> Iterator[Contender]:
+    """List what computes losses and their gradients, row by row."""
+    call = partial(module.loss_and_gradient, measure=measure)
+    ours = Contender("**iou.loss_and_gradient**", call, pred, target, 1, in_columns, "ours")
+    yield ours
+    if torch := peer("torch"):
+        tensors = torch.tensor(pred, requires_grad=True), torch.from_numpy(target)
+        theirs = Contender("torch, autograd of the formula", partial(autograd, measure), *tensors)
+        yield replace(theirs, answer=in_columns)
+        if measure != "iou" and peer("torchvision.ops"):
+            call = partial(torchvision_loss, measure)
+            yield replace(theirs, name="torchvision, autograd", call=call, answer=in_columns)
+
+
 # Whether the answers agree.
 
 
@@ -629,6 +692,17 @@ def measures(quick: bool) -> Iterator[Table]:
         yield measured("measures", measure, size, size, rounds)
 
 
+def losses(quick: bool) -> Iterator[Table]:
+    """Losses of boxes and their gradients."""
+    count, rounds = (50, 2) if quick else (300_000, 7)
+    target = scattered(count, 1)
+    pred = beside(target, 2)
+    for measure, name in NAMES.items():
+        title = f"Loss and gradient, {name}, {count} boxes"
+        table = Table("losses", title, [count, count], "nanoseconds per box")
+        yield race(table, list(of_losses(measure, pred, target)), rounds, per=1e9 / count)
+
+
 def tall(quick: bool) -> Iterator[Table]:
     """Many boxes against few, and few against many."""
     many, few, rounds = (300, 5, 2) if quick else (300_000, 5, 21)
@@ -685,7 +759,7 @@ def suppression(quick: bool) -> Iterator[Table]:
 
 def coco(quick: bool) -> Iterator[Table]:
     """Evaluate as COCO does: ten thresholds, four ranges of areas, three limits."""
-    for images, labels, rounds in [(20, 5, 2)] if quick else [(500, 80, 3), (5000, 80, 2)]:
+    for images, labels, rounds in [(20, 5, 2)] if quick else [(500, 80, 3), (5000, 80, 1)]:
         predictions, truths = evaluated(images, labels, 1)
         title = f"COCO evaluation, {images} images, {labels} classes, {len(predictions)} detections"
         table = Table("coco", title, [len(predictions), len(truths)], "seconds")
@@ -803,6 +877,7 @@ SECTIONS: dict[str, Callable[[bool], Iterator[Table]]] = {
         dense,
         small,
         measures,
+        losses,
         tall,
         formats,
         pair,
