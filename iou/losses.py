@@ -104,8 +104,8 @@ def loss(
     ==================  ==============================  ==========================================
     ``constant``        v / (S + v), held constant in   arXiv:1911.08287 (AAAI 2020)
                         the gradient
-    ``differentiated``  v / (S + v), differentiated     MMDetection 2.14, which lets autograd
-                        too                             see v² / (S + v)
+    ``differentiated``  v / (S + v), differentiated     MMDetection at commit 030b568, where
+                        too                             autograd sees v² / (S + v)
     ``gated``           as ``constant``, but 0 where    arXiv:2005.03572 (IEEE Transactions on
                         IoU < 1/2                       Cybernetics, 2022)
     ==================  ==============================  ==========================================
