@@ -453,16 +453,14 @@ class _Contest:
         Each of them is compared with all rows as long as that is worth it: in a cluster, few of
         them suppress many. The others are searched for neighbours.
         """
-        start = 0
-        while start < len(kept) and len(rows):
+        while len(kept) and len(rows):
             count = len(rows)
-            stop = start + max(1, min(16, _BLOCK // count))
-            suppressed = self.table(kept[start:stop], rows) > self.threshold
-            rows = rows[~suppressed.any(axis=0)]
-            start = stop
-            if len(rows) > count * 0.9:
-                break
-        return np.delete(rows, self.edges_by_join(kept[start:], rows).worse)
+            block = max(1, min(16, _BLOCK // count))
+            suppressed = self.table(kept[:block], rows) > self.threshold
+            kept, rows = kept[block:], rows[~suppressed.any(axis=0)]
+            if len(rows) > count * 0.9 and len(kept) * len(rows) > _BLOCK:
+                return np.delete(rows, self.edges_by_join(kept, rows).worse)
+        return rows
 
     def expected_edges(self, rows: IntArray) -> float:
         """Estimate how many edges there are, from those among a few.
