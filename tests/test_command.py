@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -228,7 +229,43 @@ def test_each_format_has_each_protocol_and_threshold(coco, capsys):
         assert report["numbers"]["mAP"] == pytest.approx(sum(expected) / 3)
 
 
-def test_a_fraction_is_compared_exactly(voc, capsys):
+def test_the_protocols_of_voc_match_as_voc_does(tmp_path, capsys):
+    """The second prediction looks at the truth that the first one has, and at no other."""
+    row = {"image_id": 1, "category_id": 1}
+    boxes = [[0, 0, 10, 10], [4, 0, 10, 10]]
+    truths = {
+        "images": [{"id": 1}],
+        "categories": [{"id": 1}],
+        "annotations": [row | {"id": n, "bbox": box} for n, box in enumerate(boxes)],
+    }
+    found = [row | {"bbox": [x, 0, 10, 10], "score": x} for x in (1, 0.5)]
+    files = write(tmp_path / "truths.json", truths), write(tmp_path / "results.json", found)
+    report = run_json(capsys, *files, "--protocol", "voc", "--iou-threshold", "0.4")
+    assert report["numbers"] == {"mAP": 0.5}
+
+
+def test_classes_without_objects_do_not_count_in_the_mean(yolo, capsys):
+    write(Path(yolo[1]) / "a.txt", "0 0.5 0.5 0.2 0.2 0.9\n7 0.8 0.8 0.1 0.1 0.9")
+    report = run_json(capsys, *yolo, "--protocol", "voc")
+    assert [each["AP"] for each in report["classes"]] == [1, 0, None]
+    assert report["numbers"] == {"mAP": 0.5}
+
+
+def test_the_exact_grid_has_an_exact_threshold(voc, capsys, monkeypatch):
+    thresholds = []
+
+    def watched(*args, iou_threshold, **options):
+        thresholds.append(iou_threshold)
+        return match(*args, iou_threshold=iou_threshold, **options)
+
+    monkeypatch.setattr(command, "match", watched)
+    for grid in ("float", "exact"):
+        run(capsys, *voc, "--protocol", "voc11", "--iou-threshold", "0.7", "--grid", grid)
+    assert thresholds == [0.7, Fraction(7, 10)]
+    assert list(map(type, thresholds)) == [float, Fraction]
+
+
+def test_a_threshold_may_be_a_fraction(voc, capsys):
     options = "--protocol", "voc11", "--grid", "exact", "--iou-threshold"
     assert run_json(capsys, *voc, *options, "2/3")["iou_threshold"] == 2 / 3
 

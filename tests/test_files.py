@@ -431,7 +431,7 @@ def test_a_file_with_anything_in_it_is_read_whole_or_refused(data):
 
 def test_boxes_that_reach_beyond_their_image_are_noted_and_measured_as_they_are():
     truths, found = annotated(), results()
-    truths["annotations"][1]["bbox"] = [-2, 0, 9, 10]  # a hundredth of 200: not worth a note
+    truths["annotations"][1]["bbox"] = [-2, 0, 204, 10]  # a hundredth of 200: not worth a note
     truths["annotations"][2]["bbox"] = [0, 0, 200, 202.5]
     found[0]["bbox"] = [500, 500, 10, 10]
     data = read_coco(truths, found)
@@ -468,6 +468,29 @@ def test_what_need_not_be_found_is_noted():
         IGNORED.format("1 of 3"),
         NO_AP.format("1 of 2", "car"),
     )
+
+
+def test_the_size_of_an_image_is_found_in_whatever_order_images_are():
+    truths = annotated()
+    truths["images"].reverse()
+    truths["annotations"][0]["bbox"] = [150, 10, 40, 20]
+    assert problems_of(read_coco, truths, []) == [
+        "truths: annotations[0] (id 0): box (150, 10, 40, 20) lies outside its image"
+    ]
+
+
+def test_an_id_that_cannot_be_read_is_nobodys_double():
+    truths = annotated()
+    truths["images"][0]["id"], truths["images"][1]["id"] = "x", 0
+    assert problems_of(read_coco, truths, []) == [
+        "truths: images[0]: id is 'x', not a whole number"
+    ]
+
+
+def test_an_image_with_nothing_to_find_needs_no_predictions():
+    truths = annotated()
+    del truths["annotations"][1]
+    assert read_coco(truths, results()[1:]).notes == ()
 
 
 def test_images_without_predictions_are_noted():
