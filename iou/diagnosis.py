@@ -186,6 +186,8 @@ class Parts(NamedTuple):
 
     first: Corners
     second: Corners
+    first_sides: tuple[Fraction, Fraction]
+    second_sides: tuple[Fraction, Fraction]
     shared: Fraction
     a: Fraction
     b: Fraction
@@ -216,7 +218,7 @@ class Parts(NamedTuple):
     @property
     def turn(self) -> float:
         """From aspect angle to aspect angle."""
-        return math.atan2(*_sides(self.second)) - math.atan2(*_sides(self.first))
+        return math.atan2(*self.second_sides) - math.atan2(*self.first_sides)
 
     @property
     def v(self) -> float:
@@ -358,6 +360,8 @@ class Recipe:
         return Parts(
             first=a,
             second=b,
+            first_sides=(a_width + plus.a, a_height + plus.a),
+            second_sides=(b_width + plus.b, b_height + plus.b),
             shared=wrap(self._shared(width, height)),
             a=wrap(side(wrap(a_width + plus.a)) * side(wrap(a_height + plus.a))),
             b=wrap(side(wrap(b_width + plus.b)) * side(wrap(b_height + plus.b))),
@@ -381,7 +385,9 @@ class Recipe:
         if whole > 0:
             return [part / whole + rest]
         # Some functions ask whether the denominator is positive, and some do not.
-        return [part / whole + rest, ZERO] if whole < 0 else [None, ZERO, ONE]
+        if whole < 0:
+            return [part / whole + rest, ZERO]
+        return [None, ZERO, ONE, part + rest]
 
     def _finished(self, iou: Value, parts: Parts) -> list[Value]:
         if iou is None:
@@ -621,13 +627,13 @@ _WRONG_PENALTIES: dict[str, dict[tuple[str, str], dict[str, Penalty]]] = {
                 p.distance / _squares(p.overlap)
             ),
             "c is the diagonal of the first box.": lambda p, _: (
-                p.distance / _squares(_sides(p.first))
+                p.distance / _squares(p.first_sides)
             ),
             "c is the diagonal of the second box.": lambda p, _: (
-                p.distance / _squares(_sides(p.second))
+                p.distance / _squares(p.second_sides)
             ),
             "The squared diagonals of the two boxes are added.": lambda p, _: (
-                p.distance / (_squares(_sides(p.first)) + _squares(_sides(p.second)))
+                p.distance / (_squares(p.first_sides) + _squares(p.second_sides))
             ),
             "c² is the area of the enclosing box.": lambda p, _: p.distance / p.hull,
             "c² is (w + h)² of the enclosing box.": lambda p, _: (
@@ -788,7 +794,7 @@ def _in_the_reading(fmt: str) -> Iterator[Mistake]:
             "An area needs both sides: do for y what is done for x.",
             lambda *box, kept=kept: _along(right(*box), kept),
         )
-    for what, to_integer in (("cut", math.trunc), ("rounded down", math.floor), ("rounded", round)):
+    for what, to_integer in (("cut", math.trunc), ("rounded", round)):
         yield read_both(
             "coordinates made integers",
             f"Coordinates are {what} to integers. Nothing is left of relative coordinates.",
@@ -883,19 +889,14 @@ def _in_the_result(measure: str) -> Iterator[Mistake]:
         "Do not multiply by 100.",
         {"scale": 100},
     )
-    yield from _ways(
-        "integer division",
-        "Divide with /, and make no int of the result.",
-        "finish",
-        {
-            "The result is cut to an integer: all from 0 to below 1 becomes 0.": lambda r: _alone(
-                math.floor(r)
-            ),
-            "The result is cut to an integer: all between -1 and 1 becomes 0.": lambda r: _alone(
-                math.trunc(r)
-            ),
-        },
-    )
+    for between, to_integer in (("0 and 1", math.floor), ("-1 and 1", math.trunc)):
+        if measure != "iou" or to_integer is math.floor:
+            yield Mistake(
+                "integer division",
+                f"The result is cut to an integer: all between {between} becomes 0.",
+                "Divide with /, and make no int of the result.",
+                {"finish": lambda result, to=to_integer: (to(result),)},
+            )
     yield from _ways(
         "rounded",
         "Return the quotient as it is, and round what is printed.",
@@ -1032,8 +1033,6 @@ class Answer:
         AssertionError says, failed is any other exception.
     container : str
         What the number came in, if it did not come alone.
-    foreign : bool
-        Whether it is of a library's type.
     changed : bool
         Whether the boxes that the function was given have changed.
     """
@@ -1042,7 +1041,6 @@ class Answer:
     number: float | None = None
     outcome: str = "no number"
     container: str = ""
-    foreign: bool = False
     changed: bool = False
 
 
@@ -1124,7 +1122,6 @@ def _read(result: Any) -> Answer:
     container = ""
     inside = result
     shape = getattr(result, "shape", None)
-    foreign = isinstance(shape, tuple)
     if isinstance(shape, tuple):
         if math.prod(shape) != 1:
             return Answer(f"{_article(result)} of shape {tuple(shape)}")
@@ -1150,8 +1147,8 @@ def _read(result: Any) -> Answer:
         number = math.inf
     if not math.isfinite(number):
         shown = "NaN" if math.isnan(number) else "infinity"
-        return Answer(shown, None, "undefined", container, foreign)
-    return Answer(f"{number:.6g}", number, "number", container, foreign)
+        return Answer(shown, None, "undefined", container)
+    return Answer(f"{number:.6g}", number, "number", container)
 
 
 def _article(thing: Any) -> str:
@@ -1665,7 +1662,8 @@ class _Examination:
         """Find the epsilon that explains what the mistakes found leave wrong, if that is it."""
         if not self.wrong(_with(self.recipe, made), heard):
             return ()
-        for mistake in _in_the_denominator((*SMALL_EPSILONS, *self.estimated_epsilons(heard))):
+        epsilons = *LARGE_EPSILONS, *SMALL_EPSILONS, *self.estimated_epsilons(heard)
+        for mistake in _in_the_denominator(epsilons):
             if not self.wrong(_with(self.recipe, (*made, mistake)), heard):
                 return (mistake,)
         return ()
@@ -1891,7 +1889,7 @@ class _Examination:
             if form.library is not None:
                 answers = self.caller.ask(form, pairs)
                 if answers and all(_alike(*two) for two in zip(expected, answers, strict=True)):
-                    return form, form.table or expected[0].foreign
+                    return form, form.table
         return None, False
 
     def report_time(self) -> None:
@@ -2018,7 +2016,9 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{arguments.function}: {_caught(error).shown}", file=sys.stderr)
         return 2
     # A call that never leaves compiled code cannot be interrupted: then the process ends.
-    faulthandler.dump_traceback_later(2 * arguments.time_limit + 30, exit=True)
+    if sys.__stderr__ is not None:
+        patience = 2 * arguments.time_limit + 30
+        faulthandler.dump_traceback_later(patience, exit=True, file=sys.__stderr__)
     try:
         diagnosis = diagnose(
             function,
