@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import Any, Literal
 
 import matplotlib.pyplot as plt
@@ -439,16 +439,31 @@ class Landscape:
         x, y = _middle(np.asarray(self.prediction, dtype=float).tolist())
         flat = np.hypot(*self.slope(dx, dy)) == 0
         ax.contourf(x + dx, y + dy, flat, [0.5, 1.5], colors="none", hatches=[".."])
-        lines = ax.contour(
+        height = self.height(dx, dy)
+        reached = [level for level in sorted(levels) if height.min() < level < height.max()]
+        ax.contour(
             x + dx,
             y + dy,
-            self.height(dx, dy),
-            levels,
+            height,
+            reached,
             colors=INK,
             linewidths=1.1,
-            linestyles=["--" if level < 0 else "-" for level in levels],
+            linestyles=["--" if level < 0 else "-" for level in reached],
         )
-        ax.clabel(lines, fmt=number, fontsize=10)
+        # Labels stand on a diagonal, to the left and to the right by turns.
+        for level, side in zip(reached, cycle((-1, 1)), strict=False):
+            away = side * np.linspace(0, self.reach, 1001)
+            crossings = np.flatnonzero(np.diff(self.height(away, -away) > level))
+            for at in crossings[:1]:
+                ax.text(
+                    x + away[at],
+                    y - away[at],
+                    number(level),
+                    ha="center",
+                    va="center",
+                    fontsize=10,
+                    path_effects=[HALO],
+                )
         ax.set_aspect("equal")
 
     def arrows(self, ax: Axes, count: int) -> None:

@@ -183,6 +183,7 @@ def test_contours_lie_at_their_heights_and_are_dashed_below_zero():
     _, ax = plt.subplots()
     landscape.contours(ax, [-0.5, 0.125])
     _, lines = ax.collections
+    assert texts(ax) == ["−0.5", "1/8"]
     assert [dashes is not None for _, dashes in lines.get_linestyles()] == [True, False]
     for level, path in zip(lines.levels, lines.get_paths(), strict=True):
         x, y = path.vertices.T
