@@ -53,7 +53,7 @@ from .overlap import MEASURES
 Numbers = Any
 
 # Boxes computed at a time: what the formulas need on the way then fits the processor's cache.
-_BLOCK = 2**12
+_BLOCK = 2**14
 _LOW, _HIGH = 0, 1
 
 # From predictions to their IoU and gradient; from targets to that.

@@ -460,6 +460,14 @@ def test_the_ends_of_float64_lose_no_digit(measure, alpha, power):
     assert (np.abs(np.array(back) - plain[1]) <= 1e-12 * steepest).all()
 
 
+@pytest.mark.parametrize("scale", [2.0**-600, 2.0**600])
+def test_a_point_has_the_aspect_angle_0_in_fractions_too(scale):
+    for pred, target in (((0, 0, 0, 0), (0, 0, 1, 2)), ((0, 0, 1, 2), (3, 3, 3, 3))):
+        near = loss_and_gradient(pred, target, "ciou")[1]
+        far = loss_and_gradient(np.multiply(pred, scale), np.multiply(target, scale), "ciou")[1]
+        np.testing.assert_allclose(far * scale, near, rtol=0, atol=1e-12 * np.abs(near).max())
+
+
 def test_a_box_that_float64_does_not_carry_changes_no_other():
     rng = np.random.default_rng(6)
     pred, target = random_boxes(rng, 50), random_boxes(rng, 50)
@@ -611,7 +619,7 @@ def test_the_conventions_of_alpha_lead_elsewhere():
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
-@pytest.mark.parametrize("block", [1, 7, 2**13])
+@pytest.mark.parametrize("block", [1, 7, 2**14])
 def test_blocks_and_threads_change_no_bit(monkeypatch, block, workers):
     rng = np.random.default_rng(10)
     pred, target = random_boxes(rng, 40).reshape(4, 10, 4), random_boxes(rng, 10)
