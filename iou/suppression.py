@@ -438,7 +438,7 @@ class _Contest:
             left = self.spared(rows[start : start + size], kept)
             kept = np.concatenate([kept, self.winners(left)])
             start += size
-            size *= 2
+            size *= 4
         return kept
 
     def winners_of_small(self, groups: _Groups) -> IntArray:
@@ -469,7 +469,9 @@ class _Contest:
         every box.
         """
         sample = rows[_spread(len(rows), 2 * math.isqrt(len(rows)))]
-        return len(self.edges_by_table(sample).value) * (len(rows) / len(sample)) ** 2
+        above = self.table(sample, sample) > self.threshold
+        np.fill_diagonal(above, False)
+        return np.count_nonzero(above) / 2 * (len(rows) / len(sample)) ** 2
 
     def edges(self, rows: IntArray) -> _Edges:
         """Find the edges within a set."""

@@ -481,6 +481,19 @@ def test_any_scores_are_lowered_as_the_loop_lowers_them(scene, sigma, least):
     check_softened(np.reshape(boxes, (-1, 4)), scores, labels, sigma=sigma, least=least)
 
 
+def test_ties_between_those_softened_together_and_the_others(monkeypatch):
+    monkeypatch.setattr(suppression, "_FEW", 1)
+    monkeypatch.setattr(suppression, "_TIER", 1)
+    monkeypatch.setattr(suppression, "_PAIRS_TO_A_BOX", 0.5)
+    # The IoU of neighbours is 1/2, and so is what is left of a score: powers of two tie all along.
+    squares = np.array([[[x, 0, x + 3, 3] for x in range(5)]] * 4).reshape(-1, 4)
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        scores = 2.0 ** -rng.integers(0, 4, 20)
+        check_softened(rng.permutation(squares), scores, iou_threshold=0.5, least=0.125)
+        check_softened(rng.permutation(squares), scores, iou_threshold=0.2, least=0.0625)
+
+
 def test_softening_leaves_its_input_alone():
     boxes = np.array([[0, 0, 4, 4], [0, 0, 4, 3.0]])
     for scores in (np.array([1, 0.5]), np.array([1, 0.5], ">f4"), np.array([2, 1])):
