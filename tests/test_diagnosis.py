@@ -845,14 +845,14 @@ def test_two_mistakes_at_once_are_both_named(one, other):
 
 
 def test_a_mistake_among_inclusive_pixels_is_named_alone():
-    found = diagnose(
-        edited("one line", *PLUS_AREAS["one line"], ("max(w, 0) * max(h, 0)", "(w + 1) * (h + 1)"))
-    )
-    assert names(found) == ["sides not clamped"]
+    edits = MISTAKES["divides by the smaller area"]["one line"]
+    found = diagnose(edited("one line", *PLUS_AREAS["one line"], *PLUS_SHARED["one line"], *edits))
+    assert names(found) == ["divides by the smaller area"]
     assert found.policies["sides"].startswith("inclusive")
     # What is right is right by the same convention.
-    right = exact.iou(*found.findings[0].pair, fmt="xyxy_inclusive")
-    assert found.findings[0].right == shown(right)
+    (finding,) = found.findings
+    right = exact.iou(*finding.pair, fmt="xyxy_inclusive")
+    assert finding.right == shown(right) != shown(exact.iou(*finding.pair))
 
 
 @pytest.mark.parametrize(
@@ -1005,6 +1005,14 @@ def test_a_slow_function_is_told_from_one_that_hangs():
     assert [finding.name for finding in found.findings] == ["no answer in time"]
     assert "takes very long" in found.findings[0].explanation
     assert "endless loop" in diagnose(endless, time_limit=0.2).findings[0].explanation
+
+
+def test_the_time_limit_is_for_all_calls_together():
+    caller = diagnosis._Caller(lambda a, b: time.sleep(0.02), 0.1)
+    for _ in range(20):
+        caller.ask(diagnosis.Form("two tuples", tuple), diagnosis.TELLING[:1])
+    assert caller.interrupted_at == diagnosis.TELLING[0]
+    assert caller.calls < 20
 
 
 def test_the_time_that_the_search_takes_is_not_the_functions():
