@@ -4,7 +4,8 @@ from importlib import resources
 
 import numpy as np
 import pytest
-from skimage import color
+from scipy import ndimage
+from skimage import color, filters
 
 import iou
 from iou import exact, pairwise, samples
@@ -63,6 +64,24 @@ def test_labels_are_boxes_of_whole_pixels_inside_the_picture(name, count):
     assert (picture.boxes[:, :2] >= 0).all()
     assert (picture.boxes[:, 2:] <= (width, height)).all()
     assert (picture.boxes[:, 2:] - picture.boxes[:, :2] > 30).all()
+
+
+def test_a_galaxy_s_box_is_the_smallest_around_what_is_bright():
+    picture = samples.galaxies(level=30, least_area=50)
+    grey = filters.gaussian(picture.image.mean(axis=2), sigma=1, preserve_range=True)
+    bright, _ = ndimage.label(grey > 30, structure=np.ones((3, 3)))
+    for x0, y0, x1, y1 in picture.boxes.astype(int):
+        crop = bright[y0:y1, x0:x1]
+        first, *others = (set(edge) - {0} for edge in (crop[0], crop[-1], crop[:, 0], crop[:, -1]))
+        (region,) = first.intersection(*others)
+        assert (crop == region).sum() == (bright == region).sum() >= 50
+
+
+def test_fewer_galaxies_are_brighter_or_larger():
+    count = len(samples.galaxies().boxes)
+    assert len(samples.galaxies(level=60).boxes) < count
+    assert len(samples.galaxies(least_area=100).boxes) < count
+    assert samples.galaxies(level=255).boxes.shape == (0, 4)
 
 
 def test_coins_come_in_reading_order(coins):
