@@ -568,6 +568,24 @@ def test_it_matters_who_chooses_first():
     assert min(found) < max(found)
 
 
+def test_it_matters_who_of_two_is_of_an_area_in_the_range():
+    """The one that comes second is false if it is in the range, and ignored if it is not."""
+    predictions = Predictions([[0, 0, 10, 9], [0, 0, 10, 10], [50, 0, 60, 5]], [1, 1, 0])
+    truths, rules = Truths([[0, 0, 10, 9], [50, 0, 60, 5]]), {"area_range": (0, 90)}
+    found = list(of_all_orders(predictions, truths, "voc", **rules))
+    assert sorted(found) == [(1 + 2 / 3) / 2, 1]
+    matches = match(predictions, truths, **rules)
+    assert average_precision_range(matches, method="voc") == (min(found), max(found), True)
+
+
+def test_a_range_that_no_order_attains_does_not_claim_to_be_exact():
+    """All five like the same two truths: two are true at once, and none is false before that."""
+    matches = tied([[0, 0, 10, 10], [1, 0, 11, 10]], [[0, 0, 10, 10]] * 5)
+    least, greatest, exactly = average_precision_range(matches, method="voc")
+    assert least < 1 == greatest
+    assert not exactly
+
+
 def test_too_many_orders_give_bounds(monkeypatch):
     """Three objects side by side, two of them within reach of the predictions between them."""
     truths = [[0, 0, 10, 10], [5, 0, 15, 10], [10, 0, 20, 10]]
