@@ -39,10 +39,10 @@ class Boxes:
 
     Attributes
     ----------
-    columns : ndarray of float64, shape (6, ...) or (12, ...)
-        ``x_min, y_min, x_max, y_max``, the area, the aspect angle, and for the two formats above
-        the anchor and both reaches, in x and y. Each is contiguous, and NaN in a box that float64
-        cannot carry.
+    columns : ndarray of float64, shape (5, ...), (6, ...) or (12, ...)
+        ``x_min, y_min, x_max, y_max``, the area, the aspect angle if `read` was asked for it, and
+        for the two formats above the anchor and both reaches, in x and y. Each is contiguous, and
+        NaN in a box that float64 cannot carry.
     given : ndarray, shape (..., 4)
         The numbers as they came in.
     fmt : str
@@ -84,7 +84,7 @@ class Boxes:
 
     @property
     def angle(self) -> FloatArray:
-        """``atan2(width, height)`` in right angles, shape (...); NaN unless `read` was asked."""
+        """``atan2(width, height)`` in right angles, shape (...), if `read` was asked for it."""
         return np.asarray(self.columns[5])
 
     @property
@@ -115,6 +115,11 @@ class Boxes:
     def __getitem__(self, index: slice | tuple[slice | None, ...]) -> "Boxes":
         columns = self.columns[:, *index] if isinstance(index, tuple) else self.columns[:, index]
         given = self.given[index]
+        return Boxes(columns, given, self.fmt, self.all_carried, self.solid, self.rounded)
+
+    def take(self, rows: NDArray[np.int64]) -> "Boxes":
+        """Pick rows of a table of boxes."""
+        columns, given = self.columns.take(rows, axis=1), self.given.take(rows, axis=0)
         return Boxes(columns, given, self.fmt, self.all_carried, self.solid, self.rounded)
 
     def part(self, axis: int, part: slice) -> "Boxes":
@@ -170,10 +175,13 @@ def read(
         given = given.reshape(0, 4)
     if given.ndim == 0 or given.shape[-1] != 4:
         raise ValueError(f"{name}: the last axis must be 4, the shape is {given.shape}")
+    rows = 12 if "w" in exact.FORMATS[fmt] else 6 if with_angles else 5
+    columns = np.empty((rows, *given.shape[:-1]))
     with np.errstate(all="ignore"):
-        numbers = _float64(_last_axis_first(given))
-        _reject_bad_rows(given, numbers, fmt, name)
-        return _measured(given, numbers, fmt, with_angles)
+        # −0 becomes 0, so that no side and no area is −0.
+        np.add(_last_axis_first(_narrowed(given)), 0.0, out=columns[:4], dtype=np.float64)
+        _reject_bad_rows(given, columns[:4], fmt, name)
+        return _measured(given, columns, fmt, with_angles)
 
 
 def area(boxes: ArrayLike, *, fmt: str = "xyxy") -> float | FloatArray:
@@ -257,7 +265,7 @@ def convert(boxes: ArrayLike, *, fmt: str = "xyxy", to: str = "xyxy") -> FloatAr
     source = read(boxes, fmt)
     exact.field_names(to)
     with np.errstate(all="ignore"):
-        result = _float64(source.given)
+        result = _narrowed(source.given).astype(np.float64)
         if fmt != to:
             sides = result[..., 2:]
             result = np.stack(exact.FROM_CORNERS[to](*source.lo, *source.hi), axis=-1)
@@ -437,12 +445,12 @@ def _last_axis_first(given: NDArray[Any]) -> NDArray[Any]:
     return given.transpose(-1, *range(given.ndim - 1))
 
 
-def _measured(given: NDArray[Any], numbers: FloatArray, fmt: str, with_angles: bool) -> Boxes:
-    """Measure valid boxes, and find out what float64 does not carry."""
-    numbers += 0.0  # −0 becomes 0, so that no side and no area is −0.
+def _measured(given: NDArray[Any], columns: FloatArray, fmt: str, with_angles: bool) -> Boxes:
+    """Measure valid boxes, whose numbers are in the columns, and find out what is not carried."""
     has_anchor = "w" in exact.FORMATS[fmt]
-    columns = np.empty((12 if has_anchor else 6, *numbers.shape[1:]))
-    columns[:4] = numbers if fmt == "xyxy" else exact.TO_CORNERS[fmt](*numbers)
+    numbers = columns[:4] if fmt == "xyxy" else columns[:4].copy()
+    if fmt != "xyxy":
+        columns[:4] = exact.TO_CORNERS[fmt](*numbers)
     if has_anchor:
         sides = numbers[2:]
         columns[6:8] = numbers[:2]
@@ -450,25 +458,22 @@ def _measured(given: NDArray[Any], numbers: FloatArray, fmt: str, with_angles: b
         columns[10:12] = sides - columns[8:10]
     else:
         sides = columns[2:4] - columns[:2]
-    area, angle = columns[4, ...], columns[5, ...]
-    np.multiply(sides[0], sides[1], out=area)
+    area = np.multiply(sides[0], sides[1], out=columns[4, ...])
+    angle = area
     if with_angles:
-        np.arctan2(sides[0], sides[1], out=angle)
+        angle = np.arctan2(sides[0], sides[1], out=columns[5, ...])
         angle /= np.pi / 2
-    else:
-        angle.fill(np.nan)
     solid = bool((area >= SMALLEST_NORMAL).all())
     all_carried = (
         (fmt, solid, _is_narrow(given.dtype)) == ("xyxy", True, True)
         and bool((area < np.inf).all())
-        and bool(not with_angles or (angle >= SMALLEST_NORMAL).all())
+        and bool((angle >= SMALLEST_NORMAL).all())
     )
     if not all_carried:
         carried = ~_changed(_last_axis_first(given), numbers)
         carried &= np.isfinite(columns[:4]).all(axis=0)
         carried &= _is_normal(area, np.all(sides > 0, axis=0))
-        if with_angles:
-            carried &= _is_normal(angle, sides[0] > 0)
+        carried &= _is_normal(angle, sides[0] > 0) | (not with_angles)
         if has_anchor:
             carried &= (columns[8:10] + columns[10:12] == sides).all(axis=0)
         if fmt == "xyxy_inclusive":
@@ -490,11 +495,11 @@ def _is_normal(numbers: FloatArray, positive: NDArray[np.bool_] | np.bool_) -> N
     return np.asarray((numbers < np.inf) & ~(positive & (numbers < SMALLEST_NORMAL)))
 
 
-def _float64(numbers: NDArray[Any]) -> FloatArray:
-    """Round to float64, in a new array; what lies beyond its range becomes infinite."""
+def _narrowed(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Round Python's integers to float64; what lies beyond its range becomes infinite."""
     if numbers.dtype == object:
-        numbers = np.frompyfunc(nearest_float, 1, 1)(numbers)
-    return np.array(numbers, dtype=np.float64, order="C")
+        return np.asarray(np.frompyfunc(nearest_float, 1, 1)(numbers), dtype=np.float64)
+    return numbers
 
 
 def _is_narrow(dtype: np.dtype[Any]) -> bool:

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import exact
-from .boxes import Boxes, FloatArray, nearest_float, read
-from .overlap import iou
+from .boxes import Boxes, FloatArray, evaluate, nearest_float, read
+from .overlap import MEASURES
 
 IntArray = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -132,24 +132,29 @@ def overlapping_pairs(
     """
     threshold = _threshold(iou_threshold)
     first = _table(a, fmt, "a")
-    second = first if b is None else _table(b, fmt, "b")
-    sets = [first] if b is None else [first, second]
-    offset = 0 if b is None else len(first.given)
+    second = None if b is None else _table(b, fmt, "b")
+    found = pairs_above(first, second, threshold)
+    width = len(first.given if second is None else second.given)
+    order = np.argsort(found.first * width + found.second)
+    return Pairs(found.first.take(order), found.second.take(order), found.iou.take(order))
+
+
+def pairs_above(first: Boxes, second: Boxes | None, threshold: float) -> Pairs:
+    """Find the same pairs, in any order, in tables that are read already."""
+    sets = [first] if second is None else [first, second]
+    offset = 0 if second is None else len(first.given)
     nothing = np.empty(0, dtype=np.int64)
     found = [Pairs(nothing, nothing, np.empty(0))]
     for one, other in _meeting(_cores(sets, threshold), threshold):
         # Rows of both sets are counted through, and a pair across them has one of each.
         i, j = np.minimum(one, other), np.maximum(one, other) - offset
-        values = _iou(first, i, second, j)
-        above = values > threshold
-        found.append(Pairs(i[above], j[above], values[above]))
-    return _sorted(found, len(second.given))
-
-
-def _sorted(found: list[Pairs], width: int) -> Pairs:
-    first, second, values = (np.concatenate(column) for column in zip(*found, strict=True))
-    order = np.argsort(first * width + second)
-    return Pairs(first[order], second[order], values[order])
+        values = np.asarray(evaluate(MEASURES["iou"], first.take(i), sets[-1].take(j)))
+        above = np.flatnonzero(values > threshold)
+        found.append(Pairs(i.take(above), j.take(above), values.take(above)))
+    first_rows, second_rows, values = (
+        np.concatenate(column) for column in zip(*found, strict=True)
+    )
+    return Pairs(first_rows, second_rows, values)
 
 
 def _threshold(iou_threshold: Any) -> float:
@@ -167,14 +172,6 @@ def _table(boxes: ArrayLike, fmt: str, name: str) -> Boxes:
     if table.given.ndim != 2:
         raise ValueError(f"{name} must have the shape (N, 4), it has {table.given.shape}")
     return table
-
-
-def _iou(a: Boxes, i: IntArray, b: Boxes, j: IntArray) -> FloatArray:
-    """Row by row, what :func:`iou.iou` returns."""
-    rows = (boxes.given.take(index, axis=0) for boxes, index in ((a, i), (b, j)))
-    # Large integers of Python are read from lists alone.
-    one, other = (row.tolist() if row.dtype == object else row for row in rows)
-    return np.asarray(iou(one, other, fmt=a.fmt))
 
 
 # The cores.

@@ -9,7 +9,7 @@ first: whatever they suppress takes its pairs with it.
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from numbers import Real
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .boxes import Boxes, FloatArray, Measure, evaluate, fill, read
-from .neighbours import overlapping_pairs
+from .neighbours import pairs_above
 from .overlap import MEASURES
 
 IntArray = NDArray[np.int64]
@@ -487,12 +487,8 @@ class _Contest:
 
     def edges_by_join(self, one: IntArray, other: IntArray | None = None) -> _Edges:
         """Find the edges within one set, or from one to another, by looking at neighbours."""
-        first, second, value = overlapping_pairs(
-            self.given(one),
-            None if other is None else self.given(other),
-            iou_threshold=self.threshold,
-            fmt=self.boxes.fmt,
-        )
+        those = None if other is None else self.boxes.take(other)
+        first, second, value = pairs_above(self.boxes.take(one), those, self.threshold)
         if self.measure is not MEASURES["iou"]:
             # No other measure that is used here is above the IoU.
             value = self.values(one.take(first), (one if other is None else other).take(second))
@@ -514,23 +510,13 @@ class _Contest:
 
     def values(self, one: IntArray, other: IntArray) -> FloatArray:
         """Measure rows against rows, pair by pair."""
-        return np.asarray(evaluate(self.measure, self.take(one), self.take(other)))
+        return np.asarray(evaluate(self.measure, self.boxes.take(one), self.boxes.take(other)))
 
     def table(self, one: IntArray, other: IntArray) -> FloatArray:
         """Measure rows against rows, each against each."""
         out = np.empty((len(one), len(other)))
-        fill(out, self.measure, self.take(one)[:, None], self.take(other)[None, :])
+        fill(out, self.measure, self.boxes.take(one)[:, None], self.boxes.take(other)[None, :])
         return out
-
-    def take(self, rows: IntArray) -> Boxes:
-        """Pick some of the boxes."""
-        columns = self.boxes.columns.take(rows, axis=-1)
-        return replace(self.boxes, columns=columns, given=self.boxes.given.take(rows, axis=0))
-
-    def given(self, rows: IntArray) -> ArrayLike:
-        """Pick some as they were given; large integers of Python are read from lists alone."""
-        given = self.boxes.given.take(rows, axis=0)
-        return given.tolist() if given.dtype == object else given
 
 
 def _spread(count: int, few: int) -> IntArray:
@@ -634,8 +620,10 @@ class _Softening:
             for weights in self.weight(self.contest.table(picked, rows)):
                 self.score[rows] *= weights
             return
-        _, worse, value = self.contest.edges_by_join(picked, rows)
-        np.multiply.at(self.score, rows.take(worse), self.weight(value))
+        better, worse, value = self.contest.edges_by_join(picked, rows)
+        order = np.argsort(better)
+        weights = self.weight(value.take(order))
+        np.multiply.at(self.score, rows.take(worse.take(order)), weights)
 
     def pick(self, rows: IntArray, edges: _Edges, other: IntArray) -> IntArray:
         """Pick boxes, by rising row, before one other is in line; return them in their order.
