@@ -491,6 +491,29 @@ class Landscape:
         ax.set_aspect("equal")
 
 
+def edge_arrows(ax: Axes, box: ArrayLike, moves: ArrayLike) -> None:
+    """Draw how far each edge of a box moves, as an arrow from its middle; a ring if it does not.
+
+    Parameters
+    ----------
+    ax : Axes
+    box, moves : array_like, shape (4,)
+        Both in the order x_min, y_min, x_max, y_max.
+    """
+    x_min, y_min, x_max, y_max = np.asarray(box, dtype=float).tolist()
+    x, y = _middle((x_min, y_min, x_max, y_max))
+    middles = (x_min, y), (x, y_min), (x_max, y), (x, y_max)
+    for edge, (start, move) in enumerate(
+        zip(middles, np.asarray(moves, dtype=float).tolist(), strict=True)
+    ):
+        if move == 0:
+            ax.plot(*start, "o", ms=6, mfc="white", mew=1.2, color=INK, clip_on=False)
+            continue
+        end = (start[0] + move, start[1]) if edge % 2 == 0 else (start[0], start[1] + move)
+        arrow = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
+        ax.annotate("", end, start, arrowprops=arrow, annotation_clip=False)
+
+
 def dimension(
     ax: Axes,
     start: float,

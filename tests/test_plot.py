@@ -509,6 +509,16 @@ def test_the_same_drawing_gives_the_same_file(draw):
     assert file() == file()
 
 
+def test_arrows_start_at_the_middles_of_the_edges_and_a_ring_marks_one_that_rests():
+    ax = plot.board((0, 0, 8, 8))
+    before = len(ax.texts)
+    plot.edge_arrows(ax, (1, 2, 5, 4), (-1, 0.5, 0, 2))
+    arrows = [(arrow.xyann, arrow.xy) for arrow in ax.texts[before:]]
+    assert arrows == [((1, 3), (0, 3)), ((3, 2), (3, 2.5)), ((3, 4), (3, 6))]
+    (ring,) = ax.lines
+    assert [*ring.get_xdata(), *ring.get_ydata()] == [5, 3]
+
+
 # Curves
 
 
