@@ -1,7 +1,7 @@
-"""Write what the interactive figures start from: their still pictures, and their data.
+"""Write what the interactive figures start from: still pictures and data.
 
-``.venv/bin/python book/stills.py`` writes into ``book/_static``; tests/test_playground.py holds the
-files equal to what this writes.
+``.venv/bin/python book/stills.py`` writes them into ``book/_static``, and
+tests/test_playground.py holds the files equal to what this writes.
 """
 
 from io import BytesIO

@@ -55,10 +55,15 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def reader(browser: Browser, theme: str, width: int) -> Iterator[tuple[Page, list[str]]]:
+def reader(
+    browser: Browser, theme: str, width: int, *, has_touch: bool = False
+) -> Iterator[tuple[Page, list[str]]]:
     """Give a page for a reader with a theme and a screen, and the list of what goes wrong on it."""
     context = browser.new_context(
-        viewport={"width": width, "height": 900}, offline=True, reduced_motion="reduce"
+        viewport={"width": width, "height": 900},
+        has_touch=has_touch,
+        offline=True,
+        reduced_motion="reduce",
     )
     context.add_init_script(f"localStorage.mode = localStorage.theme = '{theme}'")
     wrong: list[str] = []
