@@ -16,7 +16,7 @@ import pytest
 from iou import pairwise
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
-SECTIONS = ["dense", "measures", "pair", "join", "coco", "guard", "memory"]
+SECTIONS = ["dense", "measures", "losses", "pair", "join", "coco", "suppression", "guard", "memory"]
 
 
 @pytest.fixture(scope="module")
