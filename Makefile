@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SITE := _build/html/book/intro.html
 
-.PHONY: book test serve lint text chapters lock peers bench links clean
+.PHONY: book test serve lint text chapters lock peers bench wild links clean
 
 book: $(BIN)/.installed _build/.jupyter_cache  ## build the book, executing every chapter that changed
 	$(BIN)/jupyter-book build . --all -W -n --keep-going
@@ -33,6 +33,9 @@ peers: $(BIN)/.installed  ## install the libraries that the differential tests c
 bench: .venv-bench/.installed  ## measure the module beside other libraries, into benchmarks/results.md
 	.venv-bench/bin/python benchmarks/bench.py --write
 
+wild: .venv-bench/.installed  ## ask the checker about the functions of other libraries, into benchmarks/wild.json
+	.venv-bench/bin/python benchmarks/wild.py
+
 links: $(BIN)/.installed _build/.jupyter_cache  ## ask every link to the outside whether it still works
 	$(BIN)/jupyter-book build . --all --builder linkcheck
 
@@ -55,6 +58,6 @@ $(BIN)/.installed: requirements.txt pyproject.toml
 	touch $@
 
 # A chapter's stored result is no longer good when what it imports, reads or draws with has changed.
-_build/.jupyter_cache: $(wildcard iou/*.py iou/*.mplstyle iou/data/*) benchmarks/results.json requirements.txt
+_build/.jupyter_cache: $(wildcard iou/*.py iou/*.mplstyle iou/data/*) benchmarks/results.json benchmarks/wild.json requirements.txt
 	rm -rf $@
 	mkdir -p $@
