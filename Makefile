@@ -58,6 +58,6 @@ $(BIN)/.installed: requirements.txt pyproject.toml
 	touch $@
 
 # A chapter's stored result is no longer good when what it imports, reads or draws with has changed.
-_build/.jupyter_cache: $(wildcard iou/*.py iou/*.mplstyle iou/data/*) benchmarks/results.json benchmarks/wild.json requirements.txt
+_build/.jupyter_cache: $(wildcard iou/*.py iou/*/*.py iou/*.mplstyle iou/data/*) benchmarks/results.json benchmarks/wild.json requirements.txt
 	rm -rf $@
 	mkdir -p $@

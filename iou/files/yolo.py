@@ -1,0 +1,168 @@
+"""Truths and predictions in the text format of YOLO."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from .. import exact
+from .folders import (
+    Fields,
+    FilePath,
+    Line,
+    fields_of,
+    files_in,
+    image_name,
+    read_names,
+    reject_repeated,
+)
+from .rows import Problems, Rows
+from .tables import DataSet, Images, Progress, Table, collector_at_rest, data_set, follow
+from .values import NUMBER_IN, SIZE, Column, listed, shown, whole_below
+
+
+@collector_at_rest()
+def read_yolo(
+    truths: FilePath,
+    predictions: FilePath,
+    *,
+    images: FilePath | Sequence[str] | None = None,
+    classes: FilePath | Sequence[str] | None = None,
+    sizes: FilePath | tuple[float, float] | Mapping[str, tuple[float, float]] | None = None,
+    progress: Progress | None = None,
+) -> DataSet:
+    r"""Read truths and predictions in the text format of YOLO.
+
+    Parameters
+    ----------
+    truths : path
+        A folder with a text file for each image, ``labels`` in YOLO. A line has a class, counted
+        from 0, and ``x_c y_c w h`` in shares of the width and height of the image.
+    predictions : path
+        A folder of the same kind, in which each line ends with a score. An image without a file has
+        no predictions. Other files in both folders are not looked at.
+    images : path or sequence of str, optional
+        Names of the images that count, or a text file with one on each line; of a path to
+        a picture, the name of the file is taken. One without a file of truths has no objects. By
+        default, images are those that have such a file, which may be empty.
+    classes : path or sequence of str, optional
+        Names of the classes, or a text file with one on each line. By default, ``classes.txt`` in
+        the folder of truths; without it, every class is known, and called by its number.
+    sizes : path, (width, height), or mapping of str to (width, height), optional
+        Sizes of the images, in pixels: one for all, or one for each name. A text file has a name,
+        a width and a height on each line.
+    progress : callable, optional
+        Takes a sequence and a text that says what is done with it, and hands out its items.
+
+    Returns
+    -------
+    DataSet
+        Boxes are ``cxcywh``; images are numbered from 0, in the order of `images` or sorted by
+        name. With `sizes`, boxes and areas are in pixels. Without, they are in shares of the image:
+        IoU does not change when an axis is scaled, so only small, medium and large mean nothing.
+
+    Raises
+    ------
+    DataFileError
+        If a line has too few fields, or too many, as an outline has; if a field is not what it
+        should be; if an image, a class or a size is unknown; if a true box lies outside its image,
+        as one in pixels does. It is a ValueError, and names every bad row.
+    OSError
+        If a folder or a file cannot be read.
+
+    References
+    ----------
+    https://docs.ultralytics.com/datasets/detect/
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from iou import read_yolo
+    >>> with TemporaryDirectory() as folder:
+    ...     truths, predictions = Path(folder, "labels"), Path(folder, "found")
+    ...     truths.mkdir()
+    ...     predictions.mkdir()
+    ...     _ = (truths / "street.txt").write_text("0 0.5 0.5 0.2 0.2\n")
+    ...     _ = (predictions / "street.txt").write_text("0 0.5 0.5 0.2 0.1 0.9\n")
+    ...     data = read_yolo(truths, predictions, classes=["car"], sizes=(640, 480))
+    >>> data.predictions.boxes, data.truths.area, data.image_names
+    (array([[320., 240., 128.,  48.]]), array([12288.]), {0: 'street'})
+    """
+    problems = Problems()
+    labels = files_in(truths, ".txt", problems)
+    names_file = labels.pop("classes", None)
+    names = list(labels) if images is None else read_names(images, "images", problems, image_name)
+    if not names:
+        problems.add(str(truths), "there is no .txt file")
+    if classes is None:
+        classes = names_file
+    known = None if classes is None else read_names(classes, "classes", problems)
+    class_kind = whole_below(2**63 if known is None else len(known))
+    found = files_in(predictions, ".txt", problems)
+    found.pop("classes", None)
+    for name in sorted(found.keys() - set(names)):
+        problems.add(str(found.pop(name)), "there are no truths for this image")
+
+    def read(files: Mapping[str, Path], what: str, *more: str, hints: Mapping[int, str]) -> Table:
+        lines: list[Line] = []
+        containing: list[int] = []
+        for image, name in enumerate(follow(progress, names, what)):
+            if name in files:
+                here = fields_of(files[name], problems)
+                lines += here
+                containing += [image] * len(here)
+        rows = Fields(lines, ("class", *exact.field_names("cxcywh"), *more), problems, hints=hints)
+        columns = {
+            "images": np.array(containing, dtype=np.int64),
+            "labels": rows.column("class", class_kind),
+        }
+        columns |= {f"{name}s": rows.column(name, NUMBER_IN) for name in more}
+        return Table(rows, rows.boxes(*exact.field_names("cxcywh")), columns)
+
+    hints = {6: "; is the last a score?"} | dict.fromkeys(range(7, 1000, 2), "; an outline?")
+    annotated = read(labels, "reading truths", hints=hints)
+    hints = {5: "; is the score missing (save_conf)?"}
+    detected = read(found, "reading predictions", "score", hints=hints)
+    if known is None:
+        seen = np.union1d(annotated.columns["labels"], detected.columns["labels"]).tolist()
+        label_names = {label: str(label) for label in seen}
+    else:
+        label_names = dict(enumerate(known))
+    return data_set(
+        annotated,
+        detected,
+        Images(np.arange(len(names)), names, np.ones((len(names), 2))),
+        label_names,
+        problems,
+        fmt="cxcywh",
+        scale=None if sizes is None else _sizes_of(names, sizes, problems),
+        in_pixels=sizes is not None,
+    )
+
+
+def _sizes_of(
+    names: Sequence[str],
+    sizes: FilePath | tuple[float, float] | Mapping[str, tuple[float, float]],
+    problems: Problems,
+) -> Column:
+    """Read the sizes of images from whatever the caller has."""
+    if isinstance(sizes, str | os.PathLike):
+        path = Path(sizes)
+        fields = Fields(
+            fields_of(path, problems, maxsplit=2), ("image", "width", "height"), problems
+        )
+        named = fields.columns["image"]
+        reject_repeated(named, str(path), problems)
+        sizes = dict(zip(named, fields.sizes().tolist(), strict=True))
+    if not isinstance(sizes, Mapping):
+        sizes = dict.fromkeys(names, sizes)
+    missing = [name for name in names if name not in sizes]
+    for name in missing:
+        problems.add("sizes", f"there is none of image {shown(name)}")
+    pairs = [sizes.get(name, (1, 1)) for name in names]
+    rows = Rows(len(pairs), lambda row: f"sizes, image {shown(names[row])}", problems)
+    table = rows.read("size", pairs, SIZE)
+    rows.reject(np.any(table <= 0, axis=1), lambda row: f"({listed(table[row])}) is not above 0")
+    return table
