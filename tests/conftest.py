@@ -14,9 +14,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+# The same examples in every run, however long one takes.
+settings.register_profile("iou", derandomize=True, deadline=None, max_examples=100)
+settings.load_profile("iou")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -714,7 +714,7 @@ def overlap(a, b):
 """
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(right_source())
 def test_no_right_function_is_accused(source):
     found = diagnose(edited("", source=source))

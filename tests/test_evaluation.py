@@ -227,7 +227,7 @@ def random_scene(seed, *, images=6, labels=3, truths=40, predictions=150, ties=T
 
 
 @given(scenes(), RULES)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_a_match_is_what_the_rules_tell_one_by_one(scene, rules):
     predictions, truths = scene
     matches = match(predictions, truths, **rules)
@@ -396,7 +396,7 @@ def test_what_makes_no_sense_is_refused(wrong, error, words):
 
 
 @given(st.lists(st.booleans(), max_size=12), st.integers(0, 8), st.sampled_from(METHODS))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_average_precision_is_the_fraction_that_the_definition_gives(outcomes, missed, method):
     positives = sum(outcomes) + missed
     curve = curve_of(outcomes, positives)
@@ -412,7 +412,7 @@ def test_average_precision_is_the_fraction_that_the_definition_gives(outcomes, m
 
 
 @given(st.lists(st.booleans(), max_size=12), st.integers(0, 8), st.sampled_from(["coco", "voc11"]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_float_grid_does_what_the_usual_code_does(outcomes, missed, method):
     positives = sum(outcomes) + missed
     if positives == 0:
@@ -523,7 +523,7 @@ def of_all_orders(predictions, truths, method, **rules):
 
 
 @given(scenes(boxes=5, labels=1, scores=2), RULES, st.sampled_from(METHODS))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_range_holds_every_order_and_is_attained_where_it_says_so(scene, rules, method):
     # Whom a maximum leaves out depends on the order, so there is none.
     rules = rules | {"max_detections": None}
@@ -600,7 +600,7 @@ def test_too_many_orders_give_bounds(monkeypatch):
 
 
 @given(st.integers(0, 1000), st.sampled_from(["coco", "voc"]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_order_of_the_input_is_one_of_the_legal_ones(seed, protocol):
     matches = match(*random_scene(seed, predictions=60), protocol=protocol)
     for label in matches.positives:
@@ -729,7 +729,7 @@ def test_a_truth_whose_id_is_zero_is_a_truth(peer):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_neither_the_order_of_rows_nor_the_names_of_images_matter(seed):
     predictions, truths = random_scene(seed, ties=False, whole=False)
     rng = np.random.default_rng(seed)

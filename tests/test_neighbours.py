@@ -167,7 +167,7 @@ def sets_of_boxes(draw):
     return tuple(np.array(draw(st.lists(box, max_size=7))).reshape(-1, 4) for _ in "ab")
 
 
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(sets=sets_of_boxes(), threshold=st.sampled_from(THRESHOLDS) | st.floats(0, 0.999))
 def test_the_pairs_of_any_boxes_are_those_of_the_table(sets, threshold):
     check(*sets, [threshold])

@@ -11,10 +11,6 @@ from hypothesis import strategies as st
 
 from iou import area, ciou, convert, diou, exact, giou, intersection, iou, pairwise, union
 
-# The same examples in every run.
-settings.register_profile("iou", derandomize=True, deadline=None, max_examples=100)
-settings.load_profile("iou")
-
 MEASURES = [intersection, union, iou, giou, diou, ciou]
 CONVERSIONS = list(product(exact.FORMATS, exact.FORMATS))
 ULP = Fraction(1, 2**53)

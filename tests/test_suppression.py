@@ -213,7 +213,7 @@ def scenes(draw):
     return list(boxes), list(scores), list(labels)
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     scene=scenes(),
     threshold=st.sampled_from([0, Fraction(1, 7), 0.3, 0.5, 1]) | st.floats(0, 1),
@@ -224,7 +224,7 @@ def test_any_boxes_are_kept_as_the_loop_keeps_them(scene, threshold):
     check(np.reshape(boxes, (-1, 4)), scores, labels, [threshold])
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     rows=st.lists(st.tuples(*[st.integers(0, 6)] * 4, st.integers(0, 3)), max_size=9),
     threshold=st.fractions(0, 1, max_denominator=9),
@@ -472,7 +472,7 @@ def test_how_many_are_softened_together_decides_nothing(monkeypatch, family, few
     check_softened(boxes, rng.integers(0, 3, 120), rng.integers(0, 30, 120), least=0.0)
 
 
-@settings(derandomize=True, deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(scene=scenes(), sigma=st.sampled_from([1e-300, 0.01, 0.5, 1e300]), least=st.floats(0, 1))
 def test_any_scores_are_lowered_as_the_loop_lowers_them(scene, sigma, least):
     boxes, scores, labels = scene
