@@ -169,7 +169,6 @@ def loss_and_gradient(
 
     See Also
     --------
-    iou.losses : the derivation.
 
     Notes
     -----
