@@ -169,6 +169,7 @@ def loss_and_gradient(
 
     See Also
     --------
+    descend : follows the gradient.
 
     Notes
     -----
