@@ -6,6 +6,7 @@
 """
 
 from .boxes import area, convert
+from .dataset import Predictions, Truths
 from .diagnosis import diagnose
 from .evaluation import (
     average_precision,
@@ -22,6 +23,8 @@ from .suppression import nms, soft_nms
 
 __version__ = "0.1.0"
 __all__ = [
+    "Predictions",
+    "Truths",
     "area",
     "average_precision",
     "average_precision_range",

@@ -66,7 +66,7 @@ class Truths:
 
     Examples
     --------
-    >>> from iou.dataset import Truths
+    >>> from iou import Truths
     >>> truths = Truths([[0, 0, 4, 4], [2, 2, 6, 3]], images=[7, 7], labels=[1, 0])
     >>> truths
     Truths of 2 boxes in 1 image
@@ -141,7 +141,7 @@ class Truths:
 
         Examples
         --------
-        >>> from iou.dataset import Truths
+        >>> from iou import Truths
         >>> Truths.per_image([[[0, 0, 4, 4]], [], [[1, 1, 2, 2], [5, 5, 9, 9]]]).images
         array([0, 2, 2])
         """
@@ -201,7 +201,7 @@ class Predictions:
 
     Examples
     --------
-    >>> from iou.dataset import Predictions
+    >>> from iou import Predictions
     >>> Predictions([[0, 0, 4, 4], [2, 2, 6, 3]], [0.9, 0.4], images=[7, -7])
     Predictions of 2 boxes in 2 images
     >>> Predictions([[0, 0, 4, 4], [2, 2, 6, 3]], [0.9, float("nan")])
@@ -267,7 +267,7 @@ class Predictions:
 
         Examples
         --------
-        >>> from iou.dataset import Predictions
+        >>> from iou import Predictions
         >>> Predictions.per_image([[], [[0, 0, 4, 4]]], [[], [0.9]]).images
         array([1])
         >>> Predictions.per_image([[], [[0, 0, 4, 4]]], [[], [0.9, 0.8]])

@@ -102,8 +102,7 @@ def precision_recall(matches: Matches, label: int | None = None) -> Curve:
 
     Examples
     --------
-    >>> from iou import match, precision_recall
-    >>> from iou.dataset import Predictions, Truths
+    >>> from iou import Predictions, Truths, match, precision_recall
     >>> truths = Truths([[0, 0, 10, 10], [20, 0, 30, 10]])
     >>> predictions = Predictions(
     ...     [[0, 0, 10, 9], [50, 50, 60, 60], [20, 0, 30, 8]], [0.9, 0.8, 0.7]
@@ -170,8 +169,7 @@ def average_precision(curve: Curve, method: str = "coco", *, grid: str = "exact"
 
     Examples
     --------
-    >>> from iou import average_precision, match, precision_recall
-    >>> from iou.dataset import Predictions, Truths
+    >>> from iou import Predictions, Truths, average_precision, match, precision_recall
     >>> boxes = [[20 * i, 0, 20 * i + 10, 10] for i in range(10)]
     >>> seven = Predictions(boxes[:7], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3])
     >>> curve = precision_recall(match(seven, Truths(boxes)))
@@ -323,8 +321,7 @@ def average_precision_range(
     --------
     A hit and a miss with the same score, and one object:
 
-    >>> from iou import average_precision_range, match
-    >>> from iou.dataset import Predictions, Truths
+    >>> from iou import Predictions, Truths, average_precision_range, match
     >>> truths = Truths([[0, 0, 10, 10]])
     >>> predictions = Predictions([[0, 0, 10, 9], [50, 50, 60, 60]], [0.9, 0.9])
     >>> average_precision_range(match(predictions, truths), method="voc")
@@ -654,8 +651,7 @@ def coco_summary(
 
     Examples
     --------
-    >>> from iou import coco_summary
-    >>> from iou.dataset import Predictions, Truths
+    >>> from iou import Predictions, Truths, coco_summary
     >>> truths = Truths([[0, 0, 10, 10], [20, 0, 80, 60]], labels=[1, 2])
     >>> predictions = Predictions([[0, 0, 10, 9], [20, 0, 80, 45]], [0.9, 0.8], labels=[1, 2])
     >>> summary = coco_summary(predictions, truths, grid="exact")

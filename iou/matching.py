@@ -193,8 +193,7 @@ def match(
 
     Examples
     --------
-    >>> from iou import match
-    >>> from iou.dataset import Predictions, Truths
+    >>> from iou import Predictions, Truths, match
     >>> truths = Truths([[0, 0, 10, 10], [20, 0, 30, 10]], labels=[1, 2])
     >>> predictions = Predictions(
     ...     [[0, 0, 10, 8], [0, 0, 10, 10], [20, 0, 30, 9], [0, 0, 10, 4], [50, 50, 60, 60]],

@@ -14,6 +14,7 @@ from iou import exact
 
 ROOT = Path(__file__).parents[1]
 PUBLIC = [getattr(iou, name) for name in iou.__all__]
+FUNCTIONS = list(filter(inspect.isroutine, PUBLIC))
 DEFINITIONS = [
     function
     for name, function in inspect.getmembers(exact, inspect.isfunction)
@@ -27,13 +28,13 @@ def python(code):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def name_of(function):
-    return f"{function.__module__.removeprefix('iou.')}.{function.__name__}"
+def name_of(public):
+    return f"{public.__module__.removeprefix('iou.')}.{public.__name__}"
 
 
-def test_all_lists_every_public_function_in_order():
-    functions = {name for name, _ in inspect.getmembers(iou, inspect.isroutine) if name[0] != "_"}
-    assert iou.__all__ == sorted(functions)
+def test_all_lists_every_public_name_in_order():
+    names = {name for name, value in vars(iou).items() if not inspect.ismodule(value)}
+    assert iou.__all__ == sorted(name for name in names if name[0] != "_")
 
 
 def test_importing_the_package_imports_numpy_alone():
@@ -63,20 +64,20 @@ print(exact.iou((1, 1, 5, 5), (3, 2, 7, 6)))
     assert (run.stdout, run.stderr) == ("3/13\n", "")
 
 
-@pytest.mark.parametrize("function", PUBLIC, ids=name_of)
-def test_a_public_function_is_documented_in_numpydoc_style(function):
-    doc = inspect.getdoc(function)
+@pytest.mark.parametrize("public", PUBLIC, ids=name_of)
+def test_what_is_public_is_documented_in_numpydoc_style(public):
+    doc = inspect.getdoc(public)
     summary, blank, *_ = doc.splitlines()
     assert summary.endswith(".")
     assert not blank
-    for section in ("Returns", "Examples"):
+    for section in ("Attributes" if inspect.isclass(public) else "Returns", "Examples"):
         assert f"\n{section}\n{'-' * len(section)}\n" in doc
     described = re.findall(r"^([a-z]\w*(?:, \w+)*) : ", doc, flags=re.MULTILINE)
-    complete = set(", ".join(described).split(", ")) >= set(inspect.signature(function).parameters)
+    complete = set(", ".join(described).split(", ")) >= set(inspect.signature(public).parameters)
     assert complete or "Parameters and errors are those of :func:`iou`" in " ".join(doc.split())
 
 
-@pytest.mark.parametrize("function", [*PUBLIC, *DEFINITIONS], ids=name_of)
+@pytest.mark.parametrize("function", [*FUNCTIONS, *DEFINITIONS], ids=name_of)
 def test_a_public_function_is_annotated(function):
     signature = inspect.signature(function)
     assert inspect.Signature.empty not in (
