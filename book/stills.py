@@ -4,13 +4,17 @@
 tests/test_playground.py holds the files equal to what this writes.
 """
 
+import json
 from io import BytesIO
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
+from PIL import Image
 
-from iou import plot
+from iou import match, plot, samples
+from iou.dataset import Predictions, Truths
 
 STATIC = Path(__file__).parent / "_static"
 
@@ -26,17 +30,59 @@ def playground() -> bytes:
     ax.plot(*corners, ":", color=plot.LOOKS["hull"].color, linewidth=1)
     centres = np.reshape([a, b], (2, 2, 2)).mean(axis=1).T
     ax.plot(*centres, color=plot.LOOKS["hull"].color, linewidth=2.2, marker="o")
-    return _svg()
+    return _svg(ax)
 
 
-def _svg() -> bytes:
+def threshold() -> bytes:
+    """Draw what the Hough transform finds among the coins, at τ = 0.5."""
+    plot.use_book_style()
+    picture, found = samples.coins(), _found()
+    ax = plot.photo(picture.image)
+    truths = Truths(picture.boxes)
+    predictions = Predictions(found.boxes, found.scores)
+    plot.draw_matches(ax, truths, predictions, match(predictions, truths))
+    return _svg(ax)
+
+
+def threshold_data() -> bytes:
+    """Write truths and predictions as a script: pages on a disk cannot fetch."""
+    picture, found = samples.coins(), _found()
+    height, width = picture.image.shape
+    data = {
+        "width": width,
+        "height": height,
+        "truths": picture.boxes.astype(int).tolist(),
+        "boxes": found.boxes.astype(int).tolist(),
+        "scores": found.scores.tolist(),
+    }
+    note = "/* Written by book/stills.py. */"
+    return f"{note}\nconst IOU_THRESHOLD_DATA = {json.dumps(data)};\n".encode()
+
+
+def coins() -> bytes:
+    """Write the photograph."""
     file = BytesIO()
-    plt.savefig(file, format="svg", metadata={"Date": None})
-    plt.close()
+    Image.fromarray(samples.coins().image).save(file, format="PNG", optimize=True)
     return file.getvalue()
 
 
-STILLS = {"iou-playground.svg": playground}
+def _found() -> samples.Detections:
+    return samples.hough_coins(samples.coins().image)
+
+
+def _svg(ax: Axes) -> bytes:
+    file = BytesIO()
+    ax.figure.savefig(file, format="svg", metadata={"Date": None})
+    plt.close(ax.figure)
+    return file.getvalue()
+
+
+STILLS = {
+    "iou-playground.svg": playground,
+    "iou-threshold.svg": threshold,
+    "iou-threshold-data.js": threshold_data,
+    "iou-coins.png": coins,
+}
 
 if __name__ == "__main__":
     for name, still in STILLS.items():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,7 @@ import pytest
 from helpers import HTML, ROOT, open_page, reader
 
 import iou
-from iou import exact
+from iou import exact, samples
 from iou.dataset import Predictions, Truths
 
 if TYPE_CHECKING:
@@ -153,14 +155,19 @@ def test_suppression_is_that_of_the_module(js: Callable) -> None:
 def test_matching_is_that_of_the_module(js: Callable) -> None:
     cases = list(crowds(500))
     ours = js("match", [[b.tolist(), s.tolist(), t.tolist(), limit] for b, s, t, limit in cases])
-    taken = 0
+    taken, seen = 0, set()
     for given, (boxes, scores, truths, limit) in zip(ours, cases, strict=True):
         table = iou.match(Predictions(boxes, scores), Truths(truths), iou_threshold=limit)
         expected = np.full(len(boxes), -1)
         expected[table.prediction] = table.truth
         assert given == expected.tolist()
         taken += (expected >= 0).sum()
+        why = dict(zip(table.prediction.tolist(), table.outcome.tolist(), strict=True))
+        row = [boxes.tolist(), given, truths.tolist(), limit]
+        assert dict(enumerate(js("outcomes", [row])[0])) == why
+        seen.update(why.values())
     assert taken > 100
+    assert seen == {"true positive", "duplicate", "poor placing", "background"}
 
 
 # The files that a script writes
@@ -430,7 +437,7 @@ def test_what_has_the_focus_can_be_seen(page: Page) -> None:
 
 
 def test_a_change_is_announced(page: Page) -> None:
-    live = page.locator(".iou-live")
+    live = page.locator(".iou-live").first
     assert live.get_attribute("aria-live") == "polite"
     assert live.inner_text() == ""
     grip(page, "b").focus()
@@ -571,3 +578,99 @@ def test_start_again_undoes_everything(page: Page) -> None:
     page.get_by_role("button", name="Start again").click()
     assert (box_of(page, "a"), box_of(page, "b")) == ([1, 1, 5, 5], [3, 2, 7, 6])
     assert not page.get_by_label("y points up").is_checked()
+
+
+# The thresholds
+
+
+def set_slider(page: Page, title: str, value: float) -> None:
+    page.get_by_label(title).evaluate(
+        "(e, value) => { e.value = value; e.dispatchEvent(new Event('input')); }", value
+    )
+
+
+SCORE, NMS, TAU = "Show scores from", "NMS drops above", "True from IoU"
+
+
+def test_what_the_thresholds_leave_is_what_the_module_leaves(page: Page) -> None:
+    picture = samples.coins()
+    found = samples.hough_coins(picture.image)
+    truths = Truths(picture.boxes)
+    told = set()
+    for score, nms, tau in itertools.product((0.36, 0.45, 0.6), (0, 0.3, 1), (0.05, 0.5, 0.9)):
+        set_slider(page, SCORE, score)
+        set_slider(page, NMS, nms)
+        set_slider(page, TAU, tau)
+        shown = found.scores >= score
+        boxes, scores = found.boxes[shown], found.scores[shown]
+        kept = iou.nms(boxes, scores, iou_threshold=nms)
+        table = iou.match(Predictions(boxes[kept], scores[kept]), truths, iou_threshold=tau)
+        true = int((table.truth >= 0).sum())
+        summary = (
+            f"{len(boxes)} shown, {len(boxes) - len(kept)} dropped by NMS; {true} true, "
+            f"{len(kept) - true} false, {24 - true} missed. "
+            f"Precision {true}/{len(kept)}, recall {true}/24."
+        )
+        assert page.locator(".iou-result").inner_text() == summary
+        marks = Counter(page.locator(".iou-picture text").all_text_contents())
+        assert marks == Counter(o[0].upper() for o in table.outcome if o != "true positive")
+        for kind, count in (
+            ("truth", true),
+            ("missed", 24 - true),
+            ("prediction", len(kept)),
+            ("dropped", len(boxes) - len(kept)),
+        ):
+            assert page.locator(f".iou-picture .iou-{kind}").count() == count
+        told.add(summary)
+    assert len(told) > 15
+
+
+def test_the_curve_is_that_of_the_module(page: Page) -> None:
+    picture = samples.coins()
+    found = samples.hough_coins(picture.image)
+    set_slider(page, SCORE, 0.5)
+    set_slider(page, NMS, 1)
+    set_slider(page, TAU, 0.9)
+    matches = iou.match(
+        Predictions(found.boxes, found.scores), Truths(picture.boxes), iou_threshold=0.9
+    )
+    true = np.cumsum(matches.truth >= 0)
+    expected = np.stack([true / 24, true / np.arange(1, len(true) + 1)], 1)
+    drawn = page.locator(".iou-chart polyline").evaluate(
+        "e => [...e.points].map(({ x, y }) => [x, y])"
+    )
+    ticks = page.locator(".iou-chart line").evaluate_all(
+        "lines => lines.map(l => ['x1', 'y1', 'x2', 'y2'].map(k => l[k].baseVal.value))"
+    )
+    (left, *_), (right, *_) = min(ticks), max(ticks)
+    bottom, top = max(t[1] for t in ticks), min(t[1] for t in ticks)
+    points = (np.array(drawn) - (left, bottom)) / (right - left, top - bottom)
+    np.testing.assert_allclose(points, expected, atol=1e-5)
+    point = page.locator(".iou-chart circle").evaluate(
+        "c => [c.cx, c.cy].map(v => v.baseVal.value)"
+    )
+    last = int((found.scores >= 0.5).sum()) - 1
+    here = (np.array(point) - (left, bottom)) / (right - left, top - bottom)
+    np.testing.assert_allclose(here, expected[last], atol=1e-5)
+
+
+def test_the_keyboard_moves_a_threshold_and_the_result_is_announced(page: Page) -> None:
+    slider = page.get_by_label(TAU)
+    set_slider(page, NMS, 0.5)
+    set_slider(page, TAU, 0.5)
+    slider.focus()
+    for _ in range(8):
+        page.keyboard.press("ArrowRight")
+    assert slider.input_value() == "0.9"
+    summary = page.locator(".iou-result").inner_text()
+    page.wait_for_function(
+        "t => document.querySelectorAll('.iou-live')[1].textContent === t", arg=summary
+    )
+    assert summary in page.locator(".iou-picture").get_attribute("aria-label")
+
+
+def test_nothing_left_is_no_error(page: Page) -> None:
+    set_slider(page, SCORE, 0.75)
+    assert page.locator(".iou-result").inner_text().startswith("0 shown")
+    assert "recall 0.00" in page.locator(".iou-chart").get_attribute("aria-label")
+    set_slider(page, SCORE, 0)

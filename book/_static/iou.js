@@ -138,5 +138,16 @@ const IoU = (() => {
     return match;
   }
 
-  return { FORMATS, toCorners, fromCorners, derive, fractions, byFallingScore, nms, match };
+  /* Why each prediction is true or false, given the truths that `match` let them take. */
+  const outcomes = (boxes, taken, truths, threshold) =>
+    boxes.map((box, i) => {
+      if (taken[i] >= 0) return "true positive";
+      const nearest = Math.max(0, ...truths.map((truth) => derive(box, truth).iou));
+      if (nearest >= threshold) return "duplicate";
+      return nearest >= 0.1 ? "poor placing" : "background";
+    });
+
+  return {
+    FORMATS, toCorners, fromCorners, derive, fractions, byFallingScore, nms, match, outcomes,
+  };
 })();
