@@ -17,6 +17,7 @@ from iou import match, plot, samples
 from iou.dataset import Predictions, Truths
 
 STATIC = Path(__file__).parent / "_static"
+Box = tuple[float, float, float, float]
 
 
 def playground() -> bytes:
@@ -30,6 +31,23 @@ def playground() -> bytes:
     ax.plot(*corners, ":", color=plot.LOOKS["hull"].color, linewidth=1)
     centres = np.reshape([a, b], (2, 2, 2)).mean(axis=1).T
     ax.plot(*centres, color=plot.LOOKS["hull"].color, linewidth=2.2, marker="o")
+    return _svg(ax)
+
+
+def intersection() -> bytes:
+    """Draw the first worked example, as an SVG."""
+    return _pair((1, 1, 5, 5), (3, 2, 7, 6))
+
+
+def half() -> bytes:
+    """Draw a square and the same one, off by a third of its side, as an SVG."""
+    return _pair((1, 1, 4, 4), (2, 1, 5, 4))
+
+
+def _pair(a: Box, b: Box) -> bytes:
+    plot.use_book_style()
+    ax = plot.board((0, 0, 10, 7))
+    plot.draw_pair(ax, a, b)
     return _svg(ax)
 
 
@@ -79,6 +97,8 @@ def _svg(ax: Axes) -> bytes:
 
 STILLS = {
     "iou-playground.svg": playground,
+    "iou-intersection.svg": intersection,
+    "iou-half.svg": half,
     "iou-threshold.svg": threshold,
     "iou-threshold-data.js": threshold_data,
     "iou-coins.png": coins,
