@@ -1,4 +1,8 @@
-"""The command line: ``python -m iou evaluate TRUTHS PREDICTIONS``."""
+"""The command line.
+
+``python -m iou evaluate TRUTHS PREDICTIONS`` measures a detector, and
+``python -m iou diagnose MODULE:FUNCTION`` examines an IoU function.
+"""
 
 import argparse
 import json
@@ -14,13 +18,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from . import diagnosis
 from .evaluation import average_precision, coco_summary, precision_recall
 from .files import DataFileError, DataSet, read_coco, read_voc, read_yolo
 from .matching import match
 
 _T = TypeVar("_T")
 
-_EXAMPLES = """\
+_EVALUATE = """\
 The truths say what format it is: a JSON file is COCO, a folder of .xml files is VOC, a folder of
 .txt files is YOLO.
 
@@ -30,6 +35,13 @@ The truths say what format it is: a JSON file is COCO, a folder of .xml files is
 
 It ends with status 0 if all is well, with 1 if something is wrong with the files, and with 2 if
 something is wrong with the arguments.
+"""
+_DIAGNOSE = """\
+  python -m iou diagnose package.module:function
+  python -m iou diagnose torchvision.ops:box_iou --fmt xyxy
+
+It ends with status 0 if the function passes, with 1 if not, and with 2 if there is no such function
+or something is wrong with the arguments.
 """
 _MEANINGS = {
     "AP": "average precision, mean over IoU 0.50 to 0.95",
@@ -50,6 +62,8 @@ _BY_AREA = {f"{kind}{area}" for kind in ("AP", "AR") for area in "sml"}
 # Seconds until a bar appears, and between two states of it.
 _PATIENCE, _PAUSE = 1.0, 0.1
 _BAR = 30
+# Seconds.
+_DAY = 86400
 
 
 class UsageError(Exception):
@@ -75,7 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The status to end with: 0, or 1 if something is wrong with the files.
+        The status to end with. Of ``evaluate``: 0, or 1 if something is wrong with the files. Of
+        ``diagnose``: 0 if the function passes, 1 if not, 2 if there is none of that name.
 
     Raises
     ------
@@ -85,12 +100,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m iou", description="Intersection over Union.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add_evaluate(commands)
+    add_diagnose(commands)
     options = parser.parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
         # A name from a file may have letters that the terminal has not.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        options.run(options)
+        status: int = options.run(options)
     except UsageError as error:
         options.parser.error(str(error))
     except DataFileError as error:
@@ -99,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1
-    return 0
+    return status
 
 
 def add_evaluate(commands: Any) -> None:
@@ -108,7 +124,7 @@ def add_evaluate(commands: Any) -> None:
         "evaluate",
         help="measure how well a detector does, from files of COCO, VOC or YOLO",
         description="Measure how well a detector does, from files of COCO, VOC or YOLO.",
-        epilog=_EXAMPLES,
+        epilog=_EVALUATE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -148,8 +164,29 @@ def add_evaluate(commands: Any) -> None:
     parser.set_defaults(run=evaluate, parser=parser)
 
 
-def evaluate(options: argparse.Namespace) -> None:
-    """Read the files, compute what the protocol has, and print it."""
+def add_diagnose(commands: Any) -> None:
+    """Add the command ``diagnose`` to a parser's."""
+    parser = commands.add_parser(
+        "diagnose",
+        help="find out what an IoU function does wrong",
+        description="Find out what an IoU function does wrong.",
+        epilog=_DIAGNOSE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    diagnosis.add_arguments(parser)
+    parser.set_defaults(run=diagnose, parser=parser)
+
+
+def diagnose(options: argparse.Namespace) -> int:
+    """Examine the function, print what was found, and give the exit status."""
+    if not 0 < options.time_limit <= _DAY:
+        raise UsageError(f"--time-limit must be above 0 and at most {_DAY}")
+    return diagnosis.run(options)
+
+
+def evaluate(options: argparse.Namespace) -> int:
+    """Read the files, compute what the protocol has, and print it; give the exit status."""
     fmt = options.format or _format_of(options.truths)
     protocol = options.protocol or ("voc" if fmt == "voc" else "coco")
     _check(options, fmt, protocol)
@@ -164,10 +201,11 @@ def evaluate(options: argparse.Namespace) -> None:
         about["iou_threshold"] = float(threshold)
     if options.json:
         print(json.dumps(_as_json(data, report, about), indent=2))
-        return
+        return 0
     for note in data.notes:
         print(f"note: {note}", file=sys.stderr)
     print("\n".join(_as_text(data, report, options.per_class or protocol != "coco")))
+    return 0
 
 
 def _format_of(truths: Path) -> str:

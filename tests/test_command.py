@@ -1,5 +1,6 @@
 """The command line: what it prints, where, and the status it ends with."""
 
+import importlib
 import io
 import json
 import re
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from iou import __main__ as command
-from iou import average_precision, coco_summary, match, precision_recall, read_coco
+from iou import average_precision, coco_summary, diagnose, match, precision_recall, read_coco
 from iou.__main__ import main, progress
 
 ROOT = Path(__file__).parents[1]
@@ -94,10 +95,10 @@ def yolo(tmp_path):
     return [str(tmp_path / "labels"), str(tmp_path / "found")]
 
 
-def run(capsys, *arguments):
+def run(capsys, *arguments, command="evaluate"):
     """Give the status, the output and the errors of a command."""
     try:
-        status = main(["evaluate", *map(str, arguments)])
+        status = main([command, *map(str, arguments)])
     except SystemExit as end:
         status = end.code
     return status, *capsys.readouterr()
@@ -361,6 +362,76 @@ def test_names_of_any_letters_are_printed_on_any_terminal(tmp_path, coco):
     )
     assert (ran.returncode, ran.stderr) == (0, b"")
     assert rb"\u81ea\u8ee2\u8eca \ud800" in ran.stdout
+
+
+# Examining a function.
+
+
+@pytest.fixture
+def home_made(tmp_path, monkeypatch):
+    """Functions of a module that lies where the command is given."""
+    write(
+        tmp_path / "home_made.py",
+        """
+import iou
+from iou.exact import iou as right
+
+class Variants:
+    inclusive = staticmethod(lambda a, b: right(a, b, fmt="xyxy_inclusive"))
+
+def of_sides(a, b):
+    return right(a, b, fmt="xywh")
+
+giou = iou.giou
+""",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["iou:iou"],
+        ["home_made:right"],
+        ["home_made:of_sides", "--fmt", "xywh"],
+        ["home_made:giou", "--measure", "giou"],
+        ["home_made:Variants.inclusive", "--fmt", "xyxy_inclusive"],
+    ],
+)
+def test_a_function_that_passes_ends_with_0(home_made, capsys, arguments):
+    status, out, err = run(capsys, *arguments, command="diagnose")
+    assert (status, err) == (0, "")
+    assert out.strip()
+
+
+@pytest.mark.parametrize("arguments", [["of_sides"], ["right", "--fmt", "xywh"], ["giou"]])
+def test_a_function_that_does_not_pass_ends_with_1_and_says_why(home_made, capsys, arguments):
+    name, *options = arguments
+    fmt = "xywh" if options else "xyxy"
+    status, out, err = run(capsys, f"home_made:{name}", *options, command="diagnose")
+    assert (status, err) == (1, "")
+    assert out == f"{diagnose(getattr(importlib.import_module('home_made'), name), fmt=fmt)}\n"
+
+
+@pytest.mark.parametrize("name", ["home_made:nothing", "nowhere:iou", "iou", "iou:__version__"])
+def test_a_function_that_is_not_there_ends_with_2(home_made, capsys, name):
+    status, out, err = run(capsys, name, command="diagnose")
+    assert (status, out) == (2, "")
+    assert err.startswith(f"{name}: ")
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "1e12"])
+def test_a_time_limit_that_is_none_ends_with_2(capsys, seconds):
+    status, out, err = run(capsys, "iou:iou", f"--time-limit={seconds}", command="diagnose")
+    assert (status, out) == (2, "")
+    assert "--time-limit must be above 0" in err
+
+
+def test_the_status_is_that_of_the_process():
+    call = [sys.executable, "-W", "error", "-m", "iou", "diagnose", "iou:iou"]
+    for options, status in (((), 0), (("--fmt", "xywh"), 1), (("--fmt", "none"), 2)):
+        ran = subprocess.run([*call, *options], cwd=ROOT, capture_output=True, check=False)
+        assert ran.returncode == status
 
 
 # Progress.
