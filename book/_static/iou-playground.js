@@ -601,9 +601,14 @@
         const sides = [0, 1].map((i) => `(${show(box[i + 2])} − ${inBrackets(box[i])}${one})`);
         return sides.join(" × ");
       };
-      const value = (key) => {
-        const number = `${exact ? "≈" : "="} ${valueText(t[key])}`;
-        return exact ? `${fractionText(exact[key])} ${number}` : number.slice(2);
+      // Goes on from what is computed: with the fraction in lowest terms, if there is one and it
+      // is not what stands there already, and the decimals, with ≈ where they are rounded.
+      const value = (computed, key) => {
+        const [p, q] = exact?.[key] ?? [];
+        const whole = exact ? 10000n % q === 0n : Math.abs(t[key] - tidy(t[key])) < 1e-12;
+        const decimals = `${whole ? "=" : "≈"} ${whole ? show(t[key]) : valueText(t[key])}`;
+        if (!exact || q === 1n || fractionText([p, q]) === computed) return `${computed} ${decimals}`;
+        return `${computed} = ${fractionText([p, q])} ${decimals}`;
       };
       const start = exact ? fractionText(exact.iou) : valueText(t.iou);
       const squares = ([x, y]) => `(${show(Math.abs(x))}² + ${show(Math.abs(y))}²)`;
@@ -614,10 +619,9 @@
         areaA: `${area(p)} = ${show(t.areaA)}`,
         areaB: `${area(q)} = ${show(t.areaB)}`,
         union: `${show(t.areaA)} + ${show(t.areaB)} − ${show(t.intersection)} = ${show(t.union)}`,
-        iou: `${show(t.intersection)}/${show(t.union)} = ${value("iou")}`,
-        giou: `${start} − (${show(t.hullArea)} − ${show(t.union)})/${show(t.hullArea)} = ` +
-          value("giou"),
-        diou: `${start} − ${squares(t.between)}/${squares(t.hullSides)} = ${value("diou")}`,
+        iou: value(`${show(t.intersection)}/${show(t.union)}`, "iou"),
+        giou: value(`${start} − (${show(t.hullArea)} − ${show(t.union)})/${show(t.hullArea)}`, "giou"),
+        diou: value(`${start} − ${squares(t.between)}/${squares(t.hullSides)}`, "diou"),
         ciou: `DIoU − αv = ${valueText(t.diou)} − ${valueText(t.alpha)} · ${valueText(t.v)} ≈ ` +
           valueText(t.ciou),
       };
