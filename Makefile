@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SITE := _build/html/book/intro.html
 
-.PHONY: book test serve lint text chapters lock peers bench wild links clean
+.PHONY: book test serve lint text chapters lock peers bench wild course links clean
 
 book: $(BIN)/.installed _build/.jupyter_cache  ## build the book, executing every chapter that changed
 	$(BIN)/jupyter-book build . --all -W -n --keep-going
@@ -35,6 +35,9 @@ bench: .venv-bench/.installed  ## measure the module beside other libraries, int
 
 wild: .venv-bench/.installed  ## ask the checker about the functions of other libraries, into benchmarks/wild.json
 	.venv-bench/bin/python benchmarks/wild.py
+
+course: $(BIN)/.installed  ## make notebooks for students and instructors, slides and a PDF, in _build/course
+	$(BIN)/python book/course.py
 
 links: $(BIN)/.installed _build/.jupyter_cache  ## ask every link to the outside whether it still works
 	$(BIN)/jupyter-book build . --all --builder linkcheck

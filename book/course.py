@@ -1,0 +1,371 @@
+"""The book as course material: `make course` runs this.
+
+From the stored chapters, as the table of contents lists them, it makes
+
+- ``student/``: notebooks without the solutions, with a cell that runs each check,
+- ``instructor/``: the same notebooks with the solutions unfolded,
+- ``slides/``: a deck for each part, pictures first, to show or to print,
+- ``book.pdf``: the whole book, printed by Chromium.
+
+Nothing is executed, and nothing is fetched.
+"""
+
+import base64
+import html
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import yaml
+from markdown_it import MarkdownIt
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+ROOT = Path(__file__).parents[1]
+OUT = ROOT / "_build" / "course"
+YOUR_TURN = "your-turn"
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--no-pdf-header-footer",
+    "--virtual-time-budget=60000",
+]
+BROWSERS = "chromium", "chromium-browser", "google-chrome", "chrome"
+
+
+# The chapters
+
+
+def parts() -> dict[str, list[str]]:
+    """Name the notebooks with exercises, part by part."""
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))["parts"]
+    named = {
+        part["caption"]: [
+            Path(chapter["file"]).stem for chapter in part["chapters"]
+        ]
+        for part in contents
+        if part.get("numbered")
+    }
+    return {part: names for part, names in named.items() if names}
+
+
+def chapter(name: str) -> NotebookNode:
+    """Read a stored chapter."""
+    return nbformat.read(ROOT / "book" / f"{name}.ipynb", as_version=4)
+
+
+def title(name: str) -> str:
+    """Look up the first heading of a page."""
+    notebook, text = (ROOT / "book" / f"{name}.{kind}" for kind in ("ipynb", "md"))
+    source = (
+        chapter(name).cells[0].source if notebook.exists() else text.read_text()
+    )
+    return re.search(r"^# (.*)", source, re.MULTILINE)[1]
+
+
+def setting(cell: NotebookNode, part: str, key: str) -> str:
+    """Look up what the book reads from a cell's metadata."""
+    return cell.metadata.get("mystnb", {}).get(part, {}).get(key, "")
+
+
+def figures() -> dict[str, str]:
+    """Number the figures of each chapter, for notebooks outside the book."""
+    numbers = {}
+    for names in parts().values():
+        for name in names:
+            named = [
+                setting(cell, "figure", "name") for cell in chapter(name).cells
+            ]
+            for number, figure in enumerate(filter(None, named), 1):
+                numbers[figure] = f"Figure {number}"
+    return numbers
+
+
+def plain(text: str, numbers: dict[str, str]) -> str:
+    """Write the book's references as words, for readers outside the book."""
+
+    def words(match: re.Match) -> str:
+        role, content = match.groups()
+        shown = re.sub(r"\s*<[^>]*>$", "", content)
+        if role == "numref":
+            return numbers.get(content, "the figure")
+        if role == "doc" and shown == content:
+            return f"*{title(content)}*"
+        if role == "eq":
+            return f"equation ({content.removeprefix('eq-')})"
+        if role.startswith("cite"):
+            keys = (
+                re.sub(r"(\d+)$", r" \1", key.strip()) for key in content.split(",")
+            )
+            cited = ", ".join(key[:1].upper() + key[1:] for key in keys)
+            return cited if role == "cite:t" else f"({cited})"
+        return f"`{shown}`" if role in ("func", "class", "mod") else shown
+
+    text = re.sub(r"(?<!`)\{([a-z:]+)\}`([^`]*)`", words, text)
+    return re.sub(r"(\$\$) \((eq-[\w-]+)\)$", r"\1", text, flags=re.MULTILINE)
+
+
+# Exercises
+
+
+def is_solution(cell: NotebookNode) -> bool:
+    """Whether a cell is what an exercise has folded away."""
+    return (
+        cell.metadata.get("mystnb", {}).get("code_prompt_show")
+        == "Show the solution"
+    )
+
+
+def check_in(text: str) -> str:
+    """Find the call of ``check`` that an exercise or a solution ends with."""
+    found = re.search(r"(?<![\w.])check\([\w, ]+\)(?=`|$)", text, re.MULTILINE)
+    return found[0] if found else ""
+
+
+def solutions(name: str) -> list[tuple[str, str]]:
+    """Give each solution with its check, under the names that were asked for."""
+    asked, found = "", []
+    names: dict[str, str] = {}
+
+    def named_as_asked(word: re.Match) -> str:
+        return names.get(word[0], word[0])
+
+    for cell in chapter(name).cells:
+        if cell.cell_type == "markdown":
+            asked = check_in(cell.source)
+        elif is_solution(cell):
+            if asked:
+                own, wanted = (
+                    arguments(check) for check in (check_in(cell.source), asked)
+                )
+                names |= dict(zip(own, wanted, strict=True))
+            found.append((re.sub(r"\b\w+\b", named_as_asked, cell.source), asked))
+            asked = ""
+    return found
+
+
+def arguments(check: str) -> list[str]:
+    """Name what a check is called with."""
+    return re.findall(r"\w+", check)[1:]
+
+
+def question(check: str, known: set[str]) -> Iterator[NotebookNode]:
+    """Give the cells that stand in a student's notebook for a solution."""
+    stubs = [
+        f'def {name}(*arguments):\n    raise NotImplementedError("your turn")'
+        for name in arguments(check)
+        if name not in known
+    ]
+    source = "\n\n\n".join(stubs) or "# Your turn"
+    yield new_code_cell(source, metadata={"tags": [YOUR_TURN]})
+    if check:
+        yield new_code_cell(check)
+
+
+def outside(notebook: NotebookNode, numbers: dict[str, str]) -> NotebookNode:
+    """Unfold all, put captions below figures, and write references as words."""
+    cells = []
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = plain(cell.source, numbers)
+        caption, figure = (
+            setting(cell, "figure", "caption"),
+            setting(cell, "figure", "name"),
+        )
+        cell.metadata = NotebookNode(
+            tags=[t for t in cell.metadata.get("tags", []) if t == YOUR_TURN]
+        )
+        cells.append(cell)
+        if figure in numbers:
+            cells.append(
+                new_markdown_cell(plain(f"*{numbers[figure]}.* {caption}", numbers))
+            )
+    for number, cell in enumerate(cells):
+        cell.id = f"cell-{number}"
+    notebook.cells = cells
+    return notebook
+
+
+def student(name: str, numbers: dict[str, str]) -> NotebookNode:
+    """Make the edition that stops at the first exercise that is not done."""
+    notebook = chapter(name)
+    checks = iter([check for _, check in solutions(name)])
+    known: set[str] = set()
+    cells: list[NotebookNode] = []
+    for cell in notebook.cells:
+        if is_solution(cell):
+            cells += question(next(checks), known)
+        else:
+            cells.append(cell)
+            if cell.cell_type == "code":
+                known |= set(re.findall(r"^def (\w+)", cell.source, re.MULTILINE))
+    notebook.cells = cells
+    return outside(notebook, numbers)
+
+
+def instructor(name: str, numbers: dict[str, str]) -> NotebookNode:
+    """Make the edition with the solutions in sight."""
+    return outside(chapter(name), numbers)
+
+
+def put_in(notebook: NotebookNode, name: str) -> NotebookNode:
+    """Put the official solutions into a student's notebook."""
+    places = [
+        cell
+        for cell in notebook.cells
+        if YOUR_TURN in cell.metadata.get("tags", [])
+    ]
+    for cell, (answer, _) in zip(places, solutions(name), strict=True):
+        cell.source = answer
+    return notebook
+
+
+# Slides
+
+MATHJAX = "mathjax-tex-svg.js"
+# What TeX has between dollars is not Markdown.
+FORMULA = re.compile(r"\$\$.+?\$\$|\$[^$\n]+\$", re.DOTALL)
+PLACE = "\ue000"
+
+
+def rendered(text: str) -> str:
+    """Turn Markdown into HTML and leave formulas as they are."""
+    body = MarkdownIt().render(FORMULA.sub(PLACE, text))
+    for formula in FORMULA.findall(text):
+        body = body.replace(PLACE, html.escape(formula), 1)
+    return body
+
+
+def picture(cell: NotebookNode) -> str:
+    """Write the drawing of a cell as an image that needs no other file."""
+    for output in cell.get("outputs", []):
+        if drawing := output.get("data", {}).get("image/svg+xml"):
+            data = base64.b64encode(drawing.encode()).decode()
+            alt = html.escape(setting(cell, "image", "alt"))
+            return f'<img src="data:image/svg+xml;base64,{data}" alt="{alt}">'
+    return ""
+
+
+def slide(*content: str) -> str:
+    """Wrap what one slide shows."""
+    return "<section>\n" + "\n".join(content) + "\n</section>"
+
+
+def chapter_slides(name: str, numbers: dict[str, str]) -> Iterator[str]:
+    """Give a chapter's goals, formulas, pictures, first exercise and summary."""
+    heading = ""
+    for cell in chapter(name).cells:
+        if drawing := picture(cell):
+            caption = plain(setting(cell, "figure", "caption"), numbers)
+            yield slide(
+                heading, drawing, f'<div class="caption">{rendered(caption)}</div>'
+            )
+        if cell.cell_type != "markdown":
+            continue
+        for piece in re.split(
+            r"^(?=#{1,3} )", plain(cell.source, numbers), flags=re.M
+        ):
+            first, _, text = piece.partition("\n")
+            if first.startswith("# "):
+                goals = re.sub(
+                    r"^> ?", "", text.strip().split("\n\n")[0], flags=re.M
+                )
+                yield slide(rendered(first), rendered(goals))
+            elif first.startswith("### 1. ") or first == "## Summary":
+                yield slide(
+                    rendered(first.replace("### 1.", "## Exercise:")),
+                    rendered(text),
+                )
+            elif first.startswith("## "):
+                heading = rendered(first)
+            if not first.startswith("### 1. "):
+                for formula in re.findall(r"^\$\$.+?\$\$", piece, re.M | re.S):
+                    yield slide(heading, rendered(formula))
+
+
+def deck(part: str, names: list[str], numbers: dict[str, str]) -> str:
+    """Write the slides of a part as a page that loads no more than MathJax."""
+    chapters = "\n".join(f"1. {title(name)}" for name in names)
+    slides = [slide(f"<h1>{html.escape(part)}</h1>", rendered(chapters))]
+    for name in names:
+        slides += chapter_slides(name, numbers)
+    page = (ROOT / "book" / "slides.html").read_text("utf-8")
+    page = page.replace("{{title}}", html.escape(part))
+    return page.replace("{{slides}}", "\n".join(slides))
+
+
+# The book on paper
+
+
+def book_pdf(out: Path) -> None:
+    """Build the book as one page from stored outputs, and let Chromium print it."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        raise SystemExit("book.pdf needs Chromium or Chrome on the PATH")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "book"
+        shutil.copytree(ROOT / "book", copy)
+        shutil.copy(ROOT / "_toc.yml", folder)
+        config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
+        config["execute"] = {"execute_notebooks": "off"}
+        (Path(folder) / "_config.yml").write_text(yaml.safe_dump(config), "utf-8")
+        jupyter_book = Path(sys.executable).with_name("jupyter-book")
+        build = [jupyter_book, "build", folder, "--builder", "singlehtml", "-q"]
+        subprocess.run(build, check=True, cwd=folder)
+        page = next(Path(folder).glob("_build/singlehtml/**/intro.html"))
+        subprocess.run(
+            [browser, *FLAGS, f"--print-to-pdf={out}", page.as_uri()], check=True
+        )
+
+
+# All of it
+
+
+def notebooks(edition: str) -> None:
+    """Write an edition of the chapters, and the measurements that some read."""
+    folder = OUT / edition
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers = figures()
+    make = {"student": student, "instructor": instructor}[edition]
+    for name in (name for names in parts().values() for name in names):
+        nbformat.write(make(name, numbers), folder / f"{name}.ipynb")
+    (OUT / "benchmarks").mkdir(exist_ok=True)
+    for file in (ROOT / "benchmarks").glob("*.json"):
+        shutil.copy(file, OUT / "benchmarks")
+
+
+def decks() -> None:
+    """Write the slides of every part."""
+    folder = OUT / "slides"
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers = figures()
+    for count, (part, names) in enumerate(parts().items(), 1):
+        (folder / f"part-{count}.html").write_text(
+            deck(part, names, numbers), "utf-8"
+        )
+    for file in (MATHJAX, "LICENSE-mathjax.txt"):
+        shutil.copy(ROOT / "book" / "_static" / file, folder)
+
+
+def main(*kinds: str) -> None:
+    """Make all of the course, or the kinds that are named."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    for kind in kinds or ("student", "instructor", "slides", "pdf"):
+        print(kind, flush=True)
+        if kind == "slides":
+            decks()
+        elif kind == "pdf":
+            book_pdf(OUT / "book.pdf")
+        else:
+            notebooks(kind)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
