@@ -88,3 +88,5 @@ def test_a_public_function_is_annotated(function):
 
 def test_the_version_is_that_of_the_installed_package():
     assert version("iou") == iou.__version__
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert f"\nversion: {iou.__version__}\n" in citation
