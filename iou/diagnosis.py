@@ -1260,7 +1260,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What :func:`iou.diagnose` found; it prints as text, and in a notebook as a page with drawings.
+    """What :func:`iou.diagnose` found; it prints as text, and in a notebook with drawings.
 
     Attributes
     ----------
