@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from . import exact
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 _NUMBERS = int, float, np.integer, np.floating
 # Python's numbers in the place of NumPy's scalars.
@@ -117,7 +119,7 @@ class Boxes:
         given = self.given[index]
         return Boxes(columns, given, self.fmt, self.all_carried, self.solid, self.rounded)
 
-    def take(self, rows: NDArray[np.int64]) -> "Boxes":
+    def take(self, rows: IntArray) -> "Boxes":
         """Pick rows of a table of boxes."""
         columns, given = self.columns.take(rows, axis=1), self.given.take(rows, axis=0)
         return Boxes(columns, given, self.fmt, self.all_carried, self.solid, self.rounded)
@@ -182,6 +184,16 @@ def read(
         np.add(_last_axis_first(_narrowed(given)), 0.0, out=columns[:4], dtype=np.float64)
         _reject_bad_rows(given, columns[:4], fmt, name)
         return _measured(given, columns, fmt, with_angles)
+
+
+def read_table(
+    boxes: ArrayLike, fmt: str = "xyxy", name: str = "boxes", *, with_angles: bool = False
+) -> Boxes:
+    """Do the same for boxes of the shape (N, 4); any other is a ValueError."""
+    table = read(boxes, fmt, name, with_angles=with_angles)
+    if len(table.shape) != 1:
+        raise ValueError(f"{name} must have the shape (N, 4), not {table.given.shape}")
+    return table
 
 
 def area(boxes: ArrayLike, *, fmt: str = "xyxy") -> float | FloatArray:
@@ -490,7 +502,7 @@ def _are_halves(numbers: FloatArray) -> bool:
     return bool(((np.abs(numbers) < 2.0**50) & (np.rint(2 * numbers) == 2 * numbers)).all())
 
 
-def _is_normal(numbers: FloatArray, positive: NDArray[np.bool_] | np.bool_) -> NDArray[np.bool_]:
+def _is_normal(numbers: FloatArray, positive: Mask | np.bool_) -> Mask:
     """Tell which numbers have neither overflowed nor, where they are positive, lost digits."""
     return np.asarray((numbers < np.inf) & ~(positive & (numbers < SMALLEST_NORMAL)))
 
@@ -507,7 +519,7 @@ def _is_narrow(dtype: np.dtype[Any]) -> bool:
     return dtype.itemsize < 8 or (dtype.kind, dtype.itemsize) == ("f", 8)
 
 
-def _changed(columns: NDArray[Any], wide: FloatArray) -> NDArray[np.bool_]:
+def _changed(columns: NDArray[Any], wide: FloatArray) -> Mask:
     """Tell which boxes have a number that became another one as a float64."""
     if _is_narrow(columns.dtype):
         return np.zeros(wide.shape[1:], dtype=bool)

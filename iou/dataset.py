@@ -13,11 +13,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .boxes import Boxes, FloatArray, read
+from .arguments import column, expect_kind, finite, reject
+from .boxes import Boxes, FloatArray, IntArray, Mask, read_table
 from .boxes import area as area_of
-
-IntArray = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 _INT64 = np.iinfo(np.int64)
 
@@ -101,11 +99,11 @@ class Truths:
         _set(
             self,
             table=table,
-            images=_column(images, rows, "images"),
-            labels=_column(labels, rows, "labels"),
-            crowd=_column(crowd, rows, "crowd"),
-            ignore=_column(ignore, rows, "ignore"),
-            area=_column(_areas_of(table) if area is None else area, rows, "area"),
+            images=_read_column(images, rows, "images"),
+            labels=_read_column(labels, rows, "labels"),
+            crowd=_read_column(crowd, rows, "crowd"),
+            ignore=_read_column(ignore, rows, "ignore"),
+            area=_read_column(_areas_of(table) if area is None else area, rows, "area"),
         )
 
     @classmethod
@@ -229,9 +227,9 @@ class Predictions:
         _set(
             self,
             table=table,
-            scores=_column(scores, rows, "scores"),
-            images=_column(images, rows, "images"),
-            labels=_column(labels, rows, "labels"),
+            scores=_read_column(scores, rows, "scores"),
+            images=_read_column(images, rows, "images"),
+            labels=_read_column(labels, rows, "labels"),
         )
 
     @classmethod
@@ -273,7 +271,7 @@ class Predictions:
         >>> Predictions.per_image([[], [[0, 0, 4, 4]]], [[], [0.9, 0.8]])
         Traceback (most recent call last):
             ...
-        ValueError: scores[1] must have the shape (1,), it has (2,)
+        ValueError: scores[1] must have the shape (1,), not (2,)
         """
         return cls(**_joined(boxes, {"scores": scores, "labels": labels}, fmt))
 
@@ -295,8 +293,8 @@ class Predictions:
 
 
 def _set(dataset: Truths | Predictions, **columns: Any) -> None:
-    for name, column in columns.items():
-        object.__setattr__(dataset, name, column)
+    for name, value in columns.items():
+        object.__setattr__(dataset, name, value)
 
 
 def _describe(dataset: Truths | Predictions) -> str:
@@ -308,9 +306,8 @@ def _describe(dataset: Truths | Predictions) -> str:
 
 
 def _table(boxes: ArrayLike, fmt: str) -> Boxes:
-    table = read(boxes, fmt)
-    if table.given.ndim != 2:
-        raise ValueError(f"boxes must have the shape (N, 4), it has {table.given.shape}")
+    table = read_table(boxes, fmt)
+    table.columns.flags.writeable = False
     return replace(table, given=_frozen(table.given))
 
 
@@ -331,64 +328,40 @@ def _areas_of(table: Boxes) -> FloatArray:
 # Columns other than boxes. A reader takes an array that is long enough, and gives the column.
 
 
-def _column(values: ArrayLike | None, rows: int, name: str) -> NDArray[Any]:
+def _read_column(values: ArrayLike | None, rows: int, name: str) -> NDArray[Any]:
     if values is None:
         values = np.zeros(rows, dtype=np.int64)
-    return _frozen(_READERS[name](_of_length(values, rows, name), name))
-
-
-def _of_length(values: ArrayLike, rows: int, name: str) -> NDArray[Any]:
-    if isinstance(values, np.ma.MaskedArray):
-        raise TypeError(f"{name}: masked arrays are not supported; fill or drop the masked rows")
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise ValueError(f"{name} must have the shape ({rows},), its rows differ") from None
-    if array.shape != (rows,):
-        raise ValueError(f"{name} must have the shape ({rows},), it has {array.shape}")
-    return array if rows else np.zeros(0, dtype=np.int64)
-
-
-def _of_kind(values: NDArray[Any], kinds: str, wanted: str, name: str) -> NDArray[Any]:
-    if values.dtype.kind not in kinds:
-        raise TypeError(f"{name} must be {wanted}, not of {values.dtype}")
-    return values
-
-
-def _reject(bad: Mask, values: NDArray[Any], name: str, reason: str) -> None:
-    for row in np.flatnonzero(bad)[:1]:
-        raise ValueError(f"{name}[{row}] = {values[row]}: {reason}")
+    return _frozen(_READERS[name](column(values, rows, name), name))
 
 
 def _integers(values: NDArray[Any], name: str) -> IntArray:
-    _of_kind(values, "iu", "integers", name)
+    expect_kind(values, "iu", "integers", name)
     if values.dtype == np.uint64:
-        _reject(values > _INT64.max, values, name, "beyond the range of int64")
+        reject(values > _INT64.max, values, name, "beyond the range of int64")
     return values.astype(np.int64)
 
 
 def _flags(values: NDArray[Any], name: str) -> Mask:
-    _of_kind(values, "iub", "bools", name)
-    _reject((values != 0) & (values != 1), values, name, "neither 0 nor 1")
+    expect_kind(values, "iub", "bools", name)
+    reject((values != 0) & (values != 1), values, name, "neither 0 nor 1")
     return values.astype(np.bool_)
 
 
-def _finite(values: NDArray[Any], name: str) -> FloatArray:
-    _of_kind(values, "iuf", "integers or floats", name)
+def _floats(values: NDArray[Any], name: str) -> FloatArray:
     with np.errstate(over="ignore"):
-        numbers = values.astype(np.float64)
-    _reject(~np.isfinite(numbers), values, name, "not a finite number")
+        numbers = finite(values, name).astype(np.float64)
+    reject(~np.isfinite(numbers), values, name, "beyond the range of float64")
     return numbers
 
 
 def _areas(values: NDArray[Any], name: str) -> FloatArray:
-    numbers = _finite(values, name)
-    _reject(numbers < 0, values, name, "negative")
+    numbers = _floats(values, name)
+    reject(numbers < 0, values, name, "negative")
     return numbers
 
 
 _READERS: dict[str, Callable[[NDArray[Any], str], NDArray[Any]]] = {
-    "scores": _finite,
+    "scores": _floats,
     "images": _integers,
     "labels": _integers,
     "crowd": _flags,
@@ -404,32 +377,25 @@ def _joined(
     boxes: Sequence[ArrayLike], columns: dict[str, Sequence[ArrayLike] | None], fmt: str
 ) -> dict[str, Any]:
     """Turn what is given image by image into the arguments for the whole."""
-    parts = [_image_boxes(part, fmt, f"boxes[{image}]") for image, part in enumerate(boxes)]
+    parts = [read_table(part, fmt, f"boxes[{image}]").given for image, part in enumerate(boxes)]
     rows = np.array([len(part) for part in parts], dtype=np.int64)
     joined: dict[str, Any] = {"images": np.repeat(np.arange(len(parts)), rows), "fmt": fmt}
-    for name, column in columns.items():
-        if column is not None:
-            joined[name] = _join_column(column, rows, name)
+    for name, given in columns.items():
+        if given is not None:
+            joined[name] = _join_column(given, rows, name)
     joined["boxes"] = _join_rows(parts)
     return joined
 
 
-def _image_boxes(boxes: ArrayLike, fmt: str, name: str) -> NDArray[Any]:
-    given = read(boxes, fmt, name).given
-    if given.ndim != 2:
-        raise ValueError(f"{name} must have the shape (N, 4), it has {given.shape}")
-    return given
-
-
-def _join_column(column: Sequence[ArrayLike], rows: IntArray, name: str) -> Any:
-    if len(column) != len(rows):
+def _join_column(given: Sequence[ArrayLike], rows: IntArray, name: str) -> Any:
+    if len(given) != len(rows):
         raise ValueError(
-            f"{name} must have a column for each of {len(rows)} images, it has {len(column)}"
+            f"{name} must have a column for each of {len(rows)} images, it has {len(given)}"
         )
     parts = [
-        _READERS[name](_of_length(part, count, part_name), part_name)
+        _READERS[name](column(part, count, part_name), part_name)
         for part, count, part_name in zip(
-            column, rows.tolist(), (f"{name}[{image}]" for image in range(len(rows))), strict=True
+            given, rows.tolist(), (f"{name}[{image}]" for image in range(len(rows))), strict=True
         )
     ]
     return np.concatenate(parts) if parts else []

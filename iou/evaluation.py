@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .boxes import FloatArray
-from .dataset import IntArray, Mask, Predictions, Truths
+from .arguments import one_of, positive_integer
+from .boxes import FloatArray, IntArray, Mask
+from .dataset import Predictions, Truths
 from .matching import (
     EVERY_AREA,
     IGNORED,
@@ -24,7 +25,6 @@ from .matching import (
     Choices,
     Matches,
     Scene,
-    checked_limit,
     checked_threshold,
     first_of_each,
     meeting,
@@ -190,19 +190,13 @@ def average_precision(curve: Curve, method: str = "coco", *, grid: str = "exact"
     >>> average_precision(curve, "voc")
     0.7
     """
-    _checked_method(method, grid)
+    _check_method(method, grid)
     return _average_precision(curve.found_at, curve.positives, method, grid)
 
 
-def _checked_method(method: str, grid: str) -> None:
-    if method != "voc" and method not in _STEPS:
-        raise ValueError(f'method must be "coco", "voc" or "voc11", it is {method!r}')
-    _checked_grid(grid)
-
-
-def _checked_grid(grid: str) -> None:
-    if grid not in _GRIDS:
-        raise ValueError(f'grid must be "exact" or "float", it is {grid!r}')
+def _check_method(method: str, grid: str) -> None:
+    one_of(method, ("coco", "voc", "voc11"), "method")
+    one_of(grid, _GRIDS, "grid")
 
 
 def _average_precision(found_at: IntArray, positives: int, method: str, grid: str) -> float:
@@ -327,7 +321,7 @@ def average_precision_range(
     >>> average_precision_range(match(predictions, truths), method="voc")
     Range(least=0.5, greatest=1.0, exact=True)
     """
-    _checked_method(method, grid)
+    _check_method(method, grid)
     here, positives = _of_label(matches, label)
     group = np.cumsum(first_of_each(matches.score)) - 1
     groups = int(group[-1]) + 1 if len(group) else 0
@@ -522,8 +516,8 @@ def _any_order(matches: Matches, equals: list[_Contender], taken: frozenset[int]
                 if left[index]:
                     fewer = (*left[:index], left[index] - 1, *left[index + 1 :])
                     following.add((_choose(matches, kind, state), fewer))
-        if len(following) > _MOST_STATES:
-            raise _TooManyOrdersError
+            if len(following) > _MOST_STATES:
+                raise _TooManyOrdersError
         states = following
     return {state for state, _ in states}
 
@@ -671,9 +665,9 @@ def coco_summary(
     >>> summary["AP50"], summary.ap_of_label
     (1.0, {1: 0.9, 2: 0.6})
     """
-    _checked_grid(grid)
+    one_of(grid, _GRIDS, "grid")
     thresholds = _thresholds(iou_thresholds, grid)
-    limits = tuple(map(checked_limit, max_detections))
+    limits = tuple(positive_integer(limit, "max_detections") for limit in max_detections)
     if not limits or any(one >= other for one, other in itertools.pairwise(limits)):
         raise ValueError(f"max_detections must rise, it is {max_detections}")
     scene = Scene.of(predictions, truths)

@@ -46,6 +46,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import exact
+from .arguments import one_of, positive_integer
 from .boxes import SMALLEST_NORMAL, Boxes, FloatArray, evaluate, nearest_float, read
 from .overlap import MEASURES
 
@@ -321,8 +322,7 @@ def descend(
     schedule = [float(rate) for rate in rates]
     if not np.isfinite(schedule).all():
         raise ValueError("rates must be finite")
-    if workers < 1:
-        raise ValueError(f"workers must be at least 1, it is {workers}")
+    workers = positive_integer(workers, "workers")
     rule = measure if callable(measure) else _rule(measure, fmt, alpha)
     first, second = _read(pred, target, "iou", fmt, alpha)
     shape = np.broadcast_shapes(first.shape, second.shape)
@@ -366,7 +366,7 @@ def descend(
 
 
 def _rule(measure: str, fmt: str, alpha: str) -> Rule:
-    _check_names(measure, alpha)
+    check_names(measure, alpha)
     formula = Formula(measure, fmt, alpha)
 
     def rule(target: FloatArray) -> Look:
@@ -416,7 +416,7 @@ def _numbers(boxes: Boxes, shape: tuple[int, ...]) -> FloatArray:
 def _read(
     pred: ArrayLike, target: ArrayLike, measure: str, fmt: str, alpha: str
 ) -> tuple[Boxes, Boxes]:
-    _check_names(measure, alpha)
+    check_names(measure, alpha)
     with_angles = MEASURES[measure].with_angles
     first = read(pred, fmt, "pred", with_angles=with_angles)
     second = read(target, fmt, "target", with_angles=with_angles)
@@ -430,10 +430,10 @@ def _read(
     return first, second
 
 
-def _check_names(measure: Any, alpha: Any) -> None:
-    for what, name, known in (("loss", measure, list(PENALTIES)), ("alpha", alpha, list(ALPHAS))):
-        if name not in known:
-            raise ValueError(f"unknown {what} {name!r}; known are {', '.join(map(repr, known))}")
+def check_names(measure: Any, alpha: Any) -> None:
+    """Refuse an unknown loss, or an unknown convention of α."""
+    one_of(measure, PENALTIES, "loss")
+    one_of(alpha, ALPHAS, "alpha")
 
 
 def _loss(pred: Boxes, target: Boxes, measure: str, alpha: str) -> float | FloatArray:

@@ -20,15 +20,15 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import exact
-from .boxes import SMALLEST_NORMAL, FloatArray, area, convert
-from .dataset import IntArray, Mask, Predictions, Truths
+from .arguments import one_of, positive_integer, real
+from .boxes import SMALLEST_NORMAL, FloatArray, IntArray, Mask, area, convert
+from .dataset import Predictions, Truths
 from .overlap import intersection, iou
 
 OUTCOMES = ("true positive", "duplicate", "wrong class", "poor placing", "background", "ignored")
@@ -223,11 +223,10 @@ def match(
     array([ 0, -1])
     """
     threshold = checked_threshold(iou_threshold, strict)
-    if protocol not in ("coco", "voc"):
-        raise ValueError(f'protocol must be "coco" or "voc", it is {protocol!r}')
+    one_of(protocol, ("coco", "voc"), "protocol")
     voc = protocol == "voc"
     low, high = _checked_range(area_range)
-    limit = None if max_detections is None else checked_limit(max_detections)
+    limit = None if max_detections is None else positive_integer(max_detections, "max_detections")
     scene = Scene.of(predictions, truths)
 
     order = sort_rows(scene.falling, *([] if voc else [scene.image]))
@@ -295,9 +294,8 @@ def match(
 
 def checked_threshold(threshold: Any, strict: bool = False) -> float | Fraction:
     """Return a threshold as float or Fraction, if an IoU can satisfy it and not every one does."""
-    if isinstance(threshold, bool | np.bool_) or not isinstance(threshold, Real):
-        raise TypeError(f"iou_threshold must be a number, it is a {type(threshold).__name__}")
-    value = threshold if isinstance(threshold, Fraction) else float(threshold)
+    rounded = real(threshold, "iou_threshold")
+    value = threshold if isinstance(threshold, Fraction) else rounded
     if not (0 <= value < 1 if strict else 0 < value <= 1):
         bounds = "from 0 to below 1" if strict else "above 0 and at most 1"
         raise ValueError(f"iou_threshold must be {bounds}, it is {threshold}")
@@ -309,16 +307,6 @@ def _checked_range(area_range: tuple[float, float] | None) -> tuple[float, float
     if not 0 <= low <= high:
         raise ValueError(f"area_range must be from 0 upwards and not empty, it is {area_range}")
     return low, high
-
-
-def checked_limit(max_detections: Any) -> int:
-    """Return a number of predictions, if it is one."""
-    if isinstance(max_detections, bool) or not isinstance(max_detections, Integral):
-        kind = type(max_detections).__name__
-        raise TypeError(f"max_detections must be an integer, it is a {kind}")
-    if max_detections < 1:
-        raise ValueError(f"max_detections must be at least 1, it is {max_detections}")
-    return int(max_detections)
 
 
 # Images, classes and scores, numbered.

@@ -14,18 +14,15 @@ the IoU of two boxes is never above that of their shadows on an axis.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from . import exact
-from .boxes import Boxes, FloatArray, evaluate, nearest_float, read
+from .arguments import real
+from .boxes import Boxes, FloatArray, IntArray, Mask, evaluate, nearest_float, read_table
 from .overlap import MEASURES
-
-IntArray = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 # Candidates looked at together: what that needs then fits the processor's cache.
 _CHUNK = 2**16
@@ -131,8 +128,8 @@ def overlapping_pairs(
     ValueError: iou_threshold must be in [0, 1), it is 1
     """
     threshold = _threshold(iou_threshold)
-    first = _table(a, fmt, "a")
-    second = None if b is None else _table(b, fmt, "b")
+    first = read_table(a, fmt, "a")
+    second = None if b is None else read_table(b, fmt, "b")
     found = pairs_above(first, second, threshold)
     width = len(first.given if second is None else second.given)
     order = np.argsort(found.first * width + found.second)
@@ -158,20 +155,10 @@ def pairs_above(first: Boxes, second: Boxes | None, threshold: float) -> Pairs:
 
 
 def _threshold(iou_threshold: Any) -> float:
-    if isinstance(iou_threshold, bool | np.bool_) or not isinstance(iou_threshold, Real):
-        kind = type(iou_threshold).__name__
-        raise TypeError(f"iou_threshold must be a real number, it is a {kind}")
-    threshold = float(iou_threshold)
+    threshold = real(iou_threshold, "iou_threshold")
     if not 0 <= threshold < 1:
         raise ValueError(f"iou_threshold must be in [0, 1), it is {iou_threshold}")
     return threshold
-
-
-def _table(boxes: ArrayLike, fmt: str, name: str) -> Boxes:
-    table = read(boxes, fmt, name)
-    if table.given.ndim != 2:
-        raise ValueError(f"{name} must have the shape (N, 4), it has {table.given.shape}")
-    return table
 
 
 # The cores.

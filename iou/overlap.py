@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import exact
+from .arguments import one_of, positive_integer
 from .boxes import (
     SMALLEST_NORMAL,
     Boxes,
@@ -23,6 +24,7 @@ from .boxes import (
     fill,
     nearest_float,
     read,
+    read_table,
 )
 
 # The smallest positive float64: a denominator raised to it turns 0/0 into 0/tiny, which is 0, and
@@ -494,7 +496,7 @@ def pairwise(
         If `a` or `b` is not a table of boxes, if `measure` is unknown, if `out` does not fit, if
         `workers` is less than 1, and as :func:`iou` does.
     TypeError
-        As :func:`iou` does, and if `out` is no array of float64.
+        As :func:`iou` does, and if `out` is no array of float64 or `workers` is no integer.
 
     Notes
     -----
@@ -509,24 +511,18 @@ def pairwise(
     >>> pairwise([], [[0, 0, 1, 1]]).shape
     (0, 1)
     """
-    if measure not in list(MEASURES):
-        known = ", ".join(map(repr, MEASURES))
-        raise ValueError(f"unknown measure {measure!r}; known are {known}")
-    if workers < 1:
-        raise ValueError(f"workers must be at least 1, it is {workers}")
+    one_of(measure, MEASURES, "measure")
+    workers = positive_integer(workers, "workers")
     chosen = MEASURES[measure]
-    first = read(a, fmt, "a", with_angles=chosen.with_angles)
-    second = read(b, fmt, "b", with_angles=chosen.with_angles)
-    for name, boxes in (("a", first), ("b", second)):
-        if len(boxes.shape) != 1:
-            raise ValueError(f"{name} must have the shape (N, 4), it has {boxes.given.shape}")
+    first = read_table(a, fmt, "a", with_angles=chosen.with_angles)
+    second = read_table(b, fmt, "b", with_angles=chosen.with_angles)
     shape = first.shape + second.shape
     if out is None:
         out = np.empty(shape)
     elif getattr(out, "dtype", None) != np.float64:
         raise TypeError("out must be an array of float64")
     elif out.shape != shape:
-        raise ValueError(f"out must have the shape {shape}, it has {out.shape}")
+        raise ValueError(f"out must have the shape {shape}, not {out.shape}")
     elif np.may_share_memory(out, first.given) or np.may_share_memory(out, second.given):
         raise ValueError("out must not overlap a or b")
 

@@ -40,6 +40,7 @@ from .losses import (
     Pair,
     Rule,
     Slopes,
+    check_names,
     descend,
     enclosure,
     of_iou,
@@ -170,10 +171,7 @@ def run(
 
 def gradient_rule(measure: str, departures: Collection[str], alpha: str = "constant") -> Rule:
     """Make a gradient with departures, for :func:`iou.descend` in the format ``cxcywh``."""
-    if measure not in RELEASED:
-        raise ValueError(f"unknown loss {measure!r}; known are {', '.join(map(repr, RELEASED))}")
-    if alpha not in ALPHAS:
-        raise ValueError(f"unknown alpha {alpha!r}; known are {', '.join(map(repr, ALPHAS))}")
+    check_names(measure, alpha)
     for name in departures:
         if name not in RELEASED[measure]:
             known = ", ".join(map(repr, RELEASED[measure]))

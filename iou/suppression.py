@@ -11,18 +11,15 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .boxes import Boxes, FloatArray, Measure, evaluate, fill, read
+from .arguments import column, finite, one_of, real
+from .boxes import Boxes, FloatArray, IntArray, Mask, Measure, evaluate, fill, read_table
 from .neighbours import pairs_above
 from .overlap import MEASURES
-
-IntArray = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 # So few boxes are compared each with each.
 _FEW = 256
@@ -125,11 +122,10 @@ def nms(
     array([], dtype=int64)
     """
     threshold = _fraction(iou_threshold, "iou_threshold")
-    if measure not in ("iou", "diou"):
-        raise ValueError(f"unknown measure {measure!r}; known are 'iou', 'diou'")
-    table = _table(boxes, fmt)
+    one_of(measure, ("iou", "diou"), "measure")
+    table = read_table(boxes, fmt)
     count = len(table.given)
-    order = _by_falling_score(_scores(scores, count))
+    order = _by_falling_score(finite(column(scores, count, "scores"), "scores"))
     groups = _Groups.of(_numbered(labels, count), order)
     if threshold == 1:
         return order
@@ -241,18 +237,17 @@ def soft_nms(
     >>> soft_nms([[0, 0, 4, 4]] * 2, [1, 0.9]).scores.round(4)
     array([1.    , 0.1218])
     """
-    if method not in ("gaussian", "linear"):
-        raise ValueError(f"unknown method {method!r}; known are 'gaussian', 'linear'")
-    least = _number(score_threshold, "score_threshold")
+    one_of(method, ("gaussian", "linear"), "method")
+    least = real(score_threshold, "score_threshold")
     if not 0 <= least < np.inf:
         raise ValueError(f"score_threshold must be at least 0 and finite, it is {score_threshold}")
-    width = _number(sigma, "sigma")
+    width = real(sigma, "sigma")
     if not 0 < width < np.inf:
         raise ValueError(f"sigma must be above 0 and finite, it is {sigma}")
     threshold = _fraction(iou_threshold, "iou_threshold")
-    table = _table(boxes, fmt)
+    table = read_table(boxes, fmt)
     count = len(table.given)
-    score = np.array(_scores(scores, count), dtype=np.float64)
+    score = np.array(finite(column(scores, count, "scores"), "scores"), dtype=np.float64)
     numbers = _numbered(labels, count)
 
     def gaussian(iou: FloatArray) -> FloatArray:
@@ -278,37 +273,8 @@ def soft_nms(
 # Reading.
 
 
-def _table(boxes: ArrayLike, fmt: str) -> Boxes:
-    table = read(boxes, fmt)
-    if table.given.ndim != 2:
-        raise ValueError(f"boxes must have the shape (N, 4), it has {table.given.shape}")
-    return table
-
-
-def _scores(scores: ArrayLike, count: int) -> NDArray[Any]:
-    array = np.asanyarray(scores)
-    if isinstance(array, np.ma.MaskedArray):
-        raise TypeError("scores: masked arrays are not supported; fill or drop the masked rows")
-    if array.shape != (count,):
-        raise ValueError(f"{count} boxes need scores of shape ({count},), not {array.shape}")
-    if count == 0:
-        return np.empty(0)
-    if array.dtype.kind not in "iuf":
-        raise TypeError(f"scores must be real numbers, they are of {array.dtype}")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        row = int(np.argmin(np.isfinite(array)))
-        raise ValueError(f"scores[{row}] is {array[row]}; scores must be finite")
-    return np.asarray(array)
-
-
-def _number(number: Any, name: str) -> float:
-    if isinstance(number, bool | np.bool_) or not isinstance(number, Real):
-        raise TypeError(f"{name} must be a real number, it is a {type(number).__name__}")
-    return float(number)
-
-
 def _fraction(number: Any, name: str) -> float:
-    fraction = _number(number, name)
+    fraction = real(number, name)
     if not 0 <= fraction <= 1:
         raise ValueError(f"{name} must be in [0, 1], it is {number}")
     return fraction
@@ -379,7 +345,7 @@ def _numbered(labels: ArrayLike | None, count: int) -> IntArray | None:
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError("labels: masked arrays are not supported; fill or drop the masked rows")
     if array.shape != (count,):
-        raise ValueError(f"{count} boxes need labels of shape ({count},), not {array.shape}")
+        raise ValueError(f"labels must have the shape ({count},), not {array.shape}")
     unequal = np.flatnonzero(array != array)
     if len(unequal):
         raise ValueError(f"labels[{unequal[0]}] is {array[unequal[0]]}")

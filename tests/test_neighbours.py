@@ -400,7 +400,7 @@ def test_what_is_no_table_of_boxes_is_refused():
         ((0, 0, 1, 1), table, "a", "(4,)"),
         (table, [table], "b", "(1, 1, 4)"),
     ):
-        message = f"{name} must have the shape (N, 4), it has {shape}"
+        message = f"{name} must have the shape (N, 4), not {shape}"
         with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
             overlapping_pairs(a, b)
 

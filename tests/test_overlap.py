@@ -223,8 +223,8 @@ def test_an_unknown_measure_is_refused_with_the_known_ones():
 @pytest.mark.parametrize(
     ("a", "b", "complaint"),
     [
-        (A[0], B, r"a must have the shape \(N, 4\), it has \(4,\)"),
-        (A, [B], r"b must have the shape \(N, 4\), it has \(1, 4, 4\)"),
+        (A[0], B, r"a must have the shape \(N, 4\), not \(4,\)"),
+        (A, [B], r"b must have the shape \(N, 4\), not \(1, 4, 4\)"),
     ],
 )
 def test_a_table_needs_tables(a, b, complaint):
@@ -500,7 +500,7 @@ def test_a_hostile_box_is_measured_by_every_thread_as_defined():
 @pytest.mark.parametrize(
     ("out", "error", "message"),
     [
-        (np.empty((2, 1)), ValueError, r"^out must have the shape \(1, 2\), it has \(2, 1\)$"),
+        (np.empty((2, 1)), ValueError, r"^out must have the shape \(1, 2\), not \(2, 1\)$"),
         (np.empty((1, 2), dtype=np.float32), TypeError, r"^out must be an array of float64$"),
         ([[0.0, 0.0]], TypeError, r"^out must be an array of float64$"),
     ],

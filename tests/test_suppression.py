@@ -513,19 +513,19 @@ def test_no_scores():
 ONE = [[0, 0, 1, 1]]
 TWO = [[0, 0, 1, 1], [5, 5, 6, 6]]
 REFUSED = [
-    (ValueError, "1 boxes need scores of shape (1,), not (2,)", ONE, [1, 2], {}),
-    (ValueError, "2 boxes need scores of shape (2,), not (2, 1)", TWO, [[1], [2]], {}),
-    (ValueError, "1 boxes need scores of shape (1,), not ()", ONE, 0.5, {}),
-    (ValueError, "0 boxes need scores of shape (0,), not (1,)", [], [1], {}),
-    (ValueError, "scores[1] is nan; scores must be finite", TWO, [1, np.nan], {}),
-    (ValueError, "scores[0] is inf; scores must be finite", TWO, [np.inf, np.nan], {}),
-    (ValueError, "scores[1] is -inf; scores must be finite", TWO, [1, -np.inf], {}),
-    (TypeError, "scores must be real numbers, they are of bool", TWO, [True, False], {}),
-    (TypeError, "scores must be real numbers, they are of <U3", TWO, ["0.5", "1"], {}),
-    (TypeError, "scores must be real numbers, they are of object", TWO, [None, 1], {}),
-    (TypeError, "scores must be real numbers, they are of complex128", TWO, [1j, 1], {}),
-    (ValueError, "2 boxes need labels of shape (2,), not (1,)", TWO, [1, 2], {"labels": [1]}),
-    (ValueError, "2 boxes need labels of shape (2,), not ()", TWO, [1, 2], {"labels": "ab"}),
+    (ValueError, "scores must have the shape (1,), not (2,)", ONE, [1, 2], {}),
+    (ValueError, "scores must have the shape (2,), not (2, 1)", TWO, [[1], [2]], {}),
+    (ValueError, "scores must have the shape (1,), not ()", ONE, 0.5, {}),
+    (ValueError, "scores must have the shape (0,), not (1,)", [], [1], {}),
+    (ValueError, "scores[1] = nan: not a finite number", TWO, [1, np.nan], {}),
+    (ValueError, "scores[0] = inf: not a finite number", TWO, [np.inf, np.nan], {}),
+    (ValueError, "scores[1] = -inf: not a finite number", TWO, [1, -np.inf], {}),
+    (TypeError, "scores must be integers or floats, not of bool", TWO, [True, False], {}),
+    (TypeError, "scores must be integers or floats, not of <U3", TWO, ["0.5", "1"], {}),
+    (TypeError, "scores must be integers or floats, not of object", TWO, [None, 1], {}),
+    (TypeError, "scores must be integers or floats, not of complex128", TWO, [1j, 1], {}),
+    (ValueError, "labels must have the shape (2,), not (1,)", TWO, [1, 2], {"labels": [1]}),
+    (ValueError, "labels must have the shape (2,), not ()", TWO, [1, 2], {"labels": "ab"}),
     (ValueError, "labels[1] is nan", TWO, [1, 2], {"labels": [1, np.nan]}),
     (ValueError, "labels[0] is nan", TWO, [1, 2], {"labels": np.array([np.nan, 1])}),
     (ValueError, "iou_threshold must be in [0, 1], it is 1.5", TWO, [1, 2], {"iou_threshold": 1.5}),
@@ -558,7 +558,7 @@ REFUSED = [
         [1, 2],
         {"measure": "giou"},
     ),
-    (ValueError, "boxes must have the shape (N, 4), it has (4,)", ONE[0], [1], {}),
+    (ValueError, "boxes must have the shape (N, 4), not (4,)", ONE[0], [1], {}),
     (ValueError, "boxes[1] = (5, 0, 1, 1): x_max < x_min", [*ONE, [5, 0, 1, 1]], [1, 2], {}),
 ]
 
@@ -587,7 +587,7 @@ SOFTLY_REFUSED = [
     ),
     (TypeError, "score_threshold must be a real number, it is a str", {"score_threshold": "0"}),
     (ValueError, "iou_threshold must be in [0, 1], it is 2", {"iou_threshold": 2}),
-    (ValueError, "2 boxes need labels of shape (2,), not (3,)", {"labels": [1, 2, 3]}),
+    (ValueError, "labels must have the shape (2,), not (3,)", {"labels": [1, 2, 3]}),
 ]
 
 
@@ -595,7 +595,7 @@ SOFTLY_REFUSED = [
 def test_what_is_refused_softly_is_named(error, message, options):
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         soft_nms(TWO, [1, 2], **options)
-    with pytest.raises(ValueError, match=r"^scores\[1\] is nan"):
+    with pytest.raises(ValueError, match=r"^scores\[1\] = nan"):
         soft_nms(TWO, [1, np.nan])
 
 
