@@ -12,7 +12,6 @@ Nothing is executed, and nothing is fetched.
 
 import base64
 import html
-import json
 import re
 import shutil
 import subprocess
@@ -59,9 +58,7 @@ def parts() -> dict[str, list[str]]:
 
 def chapter(name: str) -> NotebookNode:
     """Read a stored chapter, which the tests of the book have validated."""
-    return nbformat.from_dict(
-        json.loads((ROOT / f"book/{name}.ipynb").read_text("utf-8"))
-    )
+    return nbformat.v4.reads((ROOT / f"book/{name}.ipynb").read_text("utf-8"))
 
 
 def title(name: str) -> str:
