@@ -20,7 +20,6 @@ from .matching import (
     EVERY_AREA,
     IGNORED,
     OUTCOMES,
-    TOLERANCE,
     TRUE,
     Choices,
     Matches,
@@ -36,6 +35,7 @@ from .matching import (
     to_be_found,
     wanted_first,
 )
+from .neighbours import TOLERANCE
 
 # Precision and recall.
 

@@ -15,9 +15,7 @@ The rules are those of the two benchmarks that most results are reported in: PAS
 2014, https://arxiv.org/abs/1405.0312, and its code, pycocotools).
 """
 
-import itertools
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -29,6 +27,7 @@ from . import exact
 from .arguments import one_of, positive_integer, real
 from .boxes import SMALLEST_NORMAL, FloatArray, IntArray, Mask, area, convert
 from .dataset import Predictions, Truths
+from .neighbours import TOLERANCE, chunks, ranges
 from .overlap import intersection, iou
 
 OUTCOMES = ("true positive", "duplicate", "wrong class", "poor placing", "background", "ignored")
@@ -36,10 +35,6 @@ TRUE, DUPLICATE, WRONG_CLASS, POOR, BACKGROUND, IGNORED = range(len(OUTCOMES))
 # A prediction that overlaps no object of its class as much as this is on the background; as in
 # TIDE (D. Bolya et al., 2020, https://arxiv.org/abs/2008.08115).
 _LEAST_OVERLAP = 0.1
-# Pairs of boxes measured at a time.
-_CHUNK = 2**16
-# More than `iou` is ever off, relative to the exact value.
-TOLERANCE = 2.0**-48
 EVERY_AREA = (0.0, math.inf)
 
 
@@ -420,11 +415,9 @@ def meeting(
     place, start, count = place[busy], start[busy], count[busy]
     nothing = np.zeros(0, dtype=np.int64)
     found = [Choices(nothing, nothing, np.zeros(0))]
-    for part in _parts(count):
-        times = count[part]
-        here = np.repeat(place[part], times)
-        steps = np.arange(len(here)) - np.repeat(np.cumsum(times) - times, times)
-        truth = truth_order[np.repeat(start[part], times) + steps]
+    for part in chunks(count):
+        here = np.repeat(place[part], count[part])
+        truth = truth_order[ranges(start[part], start[part] + count[part])]
         likely = _may_reach(scene, order[here], truth, least)
         here, truth = here[likely], truth[likely]
         value = _overlap(scene, order[here], truth)
@@ -451,14 +444,6 @@ def _may_reach(scene: Scene, prediction: IntArray, truth: IntArray, least: float
         areas = a.area[prediction] + b.area[truth]
         apart |= (1 + least) * shared[0] * shared[1] < least * (1 - TOLERANCE) * areas
     return np.flatnonzero(~apart | scene.truths.crowd[truth])
-
-
-def _parts(count: IntArray) -> Iterator[slice]:
-    """Cut counts into slices that add up to about a chunk, or are one long item."""
-    chunk = (np.cumsum(count) - 1) // _CHUNK
-    start = np.flatnonzero(first_of_each(chunk)).tolist()
-    for begin, end in itertools.pairwise([*start, len(count)]):
-        yield slice(begin, end)
 
 
 def _overlap(scene: Scene, prediction: IntArray, truth: IntArray) -> FloatArray:

@@ -31,7 +31,7 @@ _OCTAVES = 4
 # Height of a strip, in mean heights of its cores.
 _STRIP = 2
 # More than `iou` is ever off, relative to the exact value.
-_TOLERANCE = 2.0**-48
+TOLERANCE = 2.0**-48
 _FLOAT = np.finfo(np.float64)
 _LARGEST = float(_FLOAT.max)
 
@@ -230,7 +230,7 @@ def _core(
     lo: FloatArray, hi: FloatArray, slack: FloatArray, threshold: float
 ) -> tuple[FloatArray, FloatArray]:
     """Cut both ends off each side, less the slack; an infinite corner is as far as can be."""
-    least = threshold * (1 - _TOLERANCE)
+    least = threshold * (1 - TOLERANCE)
     share = least / (1 + least)
     cut = share * hi - share * lo - slack
     return _or_else(lo + cut, -_LARGEST), _or_else(hi - cut, _LARGEST)
@@ -258,7 +258,7 @@ def _meeting(cores: _Cores, threshold: float) -> Iterator[tuple[IntArray, IntArr
     level = np.rint((scale - np.median(scale)) / _OCTAVES)
     for number in np.unique(level):
         here = level == number
-        tall_enough = cores.most >= threshold * (1 - _TOLERANCE) * cores.least[here].min()
+        tall_enough = cores.most >= threshold * (1 - TOLERANCE) * cores.least[here].min()
         taking_part = np.flatnonzero(here | ((level < number) & tall_enough))
         with np.errstate(over="ignore"):
             strip = min(_STRIP * height[here].mean(), _LARGEST)
@@ -304,7 +304,7 @@ def _cut(cores: _Cores, index: IntArray, height: float) -> _Entries:
 
     first, last = strip(cores.low.take(index)), strip(cores.high.take(index))
     starting = (first << shift) | (index << 1) | 1
-    going_on = (_ranges(first + 1, last + 1) << shift) | np.repeat(index << 1, last - first)
+    going_on = (ranges(first + 1, last + 1) << shift) | np.repeat(index << 1, last - first)
     keys = np.sort(np.concatenate([starting, going_on]))
     core = (keys & ((1 << shift) - 1)) >> 1
     stop = np.searchsorted(keys, (keys >> shift << shift) | (cores.stop.take(core) << 1))
@@ -334,19 +334,19 @@ def _meeting_in_strips(
         opener = entries.core.take(place.take(busy))
         follower = entries.core.take(np.flatnonzero(follows))
         low, high = cores.low.take(follower), cores.high.take(follower)
-        for part in _parts(stop - start):
+        for part in chunks(stop - start):
             one, times = opener[part], (stop - start)[part]
-            run = _ranges(start[part], stop[part])
+            run = ranges(start[part], stop[part])
             meet = np.repeat(cores.low.take(one), times) < high.take(run)
             meet &= np.repeat(cores.high.take(one), times) > low.take(run)
             found = np.flatnonzero(meet)
             yield np.repeat(one, times).take(found), follower.take(run.take(found))
 
 
-def _ranges(start: IntArray, stop: IntArray) -> IntArray:
+def ranges(start: IntArray, stop: IntArray) -> IntArray:
     """Join the integers from each start to its stop.
 
-    >>> _ranges(np.array([5, 0, 7]), np.array([8, 0, 9]))
+    >>> ranges(np.array([5, 0, 7]), np.array([8, 0, 9]))
     array([5, 6, 7, 7, 8])
     """
     count = stop - start
@@ -354,7 +354,7 @@ def _ranges(start: IntArray, stop: IntArray) -> IntArray:
     return np.arange(end[-1] if len(end) else 0) + np.repeat(stop - end, count)
 
 
-def _parts(count: IntArray) -> Iterator[slice]:
+def chunks(count: IntArray) -> Iterator[slice]:
     """Cut a list of counts into slices that add up to about a chunk, or are one long item."""
     end = np.cumsum(count)
     total = int(end[-1]) if len(end) else 0

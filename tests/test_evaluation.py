@@ -24,6 +24,7 @@ from iou import (
     exact,
     match,
     matching,
+    neighbours,
     precision_recall,
     samples,
 )
@@ -345,7 +346,7 @@ def test_formats_may_differ():
 def test_nothing_depends_on_how_many_pairs_are_measured_at_a_time(monkeypatch):
     scene = random_scene(2)
     whole = match(*scene), coco_summary(*scene)
-    monkeypatch.setattr(matching, "_CHUNK", 7)
+    monkeypatch.setattr(neighbours, "_CHUNK", 7)
     parts = match(*scene), coco_summary(*scene)
     np.testing.assert_array_equal(whole[0].nearest, parts[0].nearest)
     np.testing.assert_array_equal(whole[1].precision, parts[1].precision)
@@ -604,7 +605,7 @@ def test_a_long_chain_of_equals_takes_no_room():
     """Each of 300 predictions reaches two objects of a row, in a way that no other does."""
     start = 6 * np.arange(300)
     row = np.stack([start, 0 * start, start + 10, 0 * start + 10], axis=1)
-    matches = tied(row, row + [3, 0, 3, 0])
+    matches = tied(row, row + np.array([3, 0, 3, 0]))
     tracemalloc.start()
     try:
         assert not average_precision_range(matches).exact

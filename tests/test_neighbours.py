@@ -300,10 +300,10 @@ def test_nothing_is_lost_between_chunks(monkeypatch, family, chunk):
 
 def test_chunks_are_as_long_as_said():
     count = np.array([0, 3, 0, neighbours._CHUNK, 5, neighbours._CHUNK + 1, 1, 0])
-    parts = [count[part] for part in neighbours._parts(count)]
+    parts = [count[part] for part in neighbours.chunks(count)]
     assert np.concatenate(parts).tolist() == count.tolist()
     assert all(len(part) == 1 or part.sum() <= 2 * neighbours._CHUNK for part in parts)
-    assert list(neighbours._parts(np.zeros(3, dtype=int))) == []
+    assert list(neighbours.chunks(np.zeros(3, dtype=int))) == []
 
 
 @pytest.mark.parametrize("strip", [1e-3, 0.1, 50, 1e300])
