@@ -113,7 +113,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+        where = "" if error.filename is None else f"{error.filename}: "
+        print(f"error: {where}{error.strerror}", file=sys.stderr)
         return 1
     return status
 
@@ -232,10 +233,12 @@ def _check(options: argparse.Namespace, fmt: str, protocol: str) -> None:
 
 def _threshold(text: str, grid: str) -> float | Fraction:
     try:
-        threshold = Fraction(text)
+        # A Fraction of 1e999999999 would take forever. A quotient has no exponents.
+        possible = "/" in text or 0 < float(text) <= 1
+        threshold = Fraction(text if possible else 0)
     except (ValueError, ZeroDivisionError):
         raise UsageError(f"--iou-threshold must be a number, it is {text}") from None
-    if not 0 < threshold <= 1:
+    if not (threshold <= 1 and float(threshold) > 0):
         raise UsageError(f"--iou-threshold must be above 0 and at most 1, it is {text}")
     return threshold if grid == "exact" else float(threshold)
 

@@ -315,6 +315,14 @@ def test_a_file_that_is_not_there_ends_with_1(tmp_path, coco, capsys):
     assert (status, out, err) == (1, "", f"error: {missing}: No such file or directory\n")
 
 
+def test_what_goes_wrong_without_a_file_is_told_without_one(coco, capsys, monkeypatch):
+    def close(_):
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr(command, "evaluate", close)
+    assert run(capsys, *coco) == (1, "", "error: Broken pipe\n")
+
+
 BAD_ARGUMENTS = {
     "the following arguments are required: predictions": ["{coco}"],
     "unrecognized arguments: --iou": ["{coco}", "{coco}", "--iou"],
@@ -324,6 +332,12 @@ BAD_ARGUMENTS = {
     ],
     "--iou-threshold must be above 0 and at most 1, it is 50": [
         *["{voc}", "{voc}", "--iou-threshold", "50"],
+    ],
+    "--iou-threshold must be above 0 and at most 1, it is 1e999999999": [
+        *["{voc}", "{voc}", "--iou-threshold", "1e999999999"],
+    ],
+    "--iou-threshold must be above 0 and at most 1, it is 1e-400": [
+        *["{voc}", "{voc}", "--iou-threshold", "1e-400"],
     ],
     "--grid is not for the protocol voc": ["{voc}", "{voc}", "--grid", "exact"],
     "--sizes is not for the format voc": ["{voc}", "{voc}", "--sizes", "3x4"],
