@@ -155,7 +155,9 @@ def average_precision(curve: Curve, method: str = "coco", *, grid: str = "exact"
         How a recall is compared with a level. ``"exact"`` compares fractions. ``"float"`` does what
         the usual code does: it compares floats, and so loses levels that are reached exactly, among
         11 levels 0.3, 0.6 and 0.7; with method ``"coco"`` it adds pycocotools' 2⁻⁵² to the number
-        of predictions as well. With method ``"voc"`` there is nothing to compare.
+        of predictions as well. With method ``"voc"`` there is nothing to compare. What is asked for
+        here is the definition, so the default is exact; :func:`coco_summary` is to be compared with
+        what others publish, so its default is ``"float"``.
 
     Returns
     -------
@@ -617,7 +619,8 @@ def coco_summary(
         Of the same images and classes.
     grid : {"float", "exact"}, default "float"
         ``"float"`` gives the numbers of pycocotools, whose recall levels and thresholds are floats.
-        ``"exact"`` compares recall and IoU with the levels and thresholds as fractions.
+        ``"exact"`` compares recall and IoU with the levels and thresholds as fractions. The default
+        is that of published results, unlike that of :func:`average_precision`.
     iou_thresholds : sequence of float or Fraction, optional
         By default the ten from 0.5 to 0.95.
     max_detections : sequence of int, default (1, 10, 100)

@@ -29,5 +29,4 @@ from .yolo import read_yolo
 __all__ = ["DataFileError", "DataSet", "read_coco", "read_voc", "read_yolo"]
 
 # What users meet is called by where they find it.
-for _public in (DataFileError, DataSet):
-    _public.__module__ = __name__
+DataFileError.__module__ = DataSet.__module__ = __name__
