@@ -21,7 +21,40 @@ _INT64 = np.iinfo(np.int64)
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Truths:
+class _Objects:
+    """Boxes, each with the image it lies in and a label."""
+
+    table: Boxes
+    images: IntArray
+    labels: IntArray
+
+    def _set(self, **columns: Any) -> None:
+        for name, values in columns.items():
+            object.__setattr__(self, name, values)
+
+    @property
+    def boxes(self) -> NDArray[Any]:
+        """The boxes as they came in, shape (N, 4), read-only."""
+        return self.table.given
+
+    @property
+    def fmt(self) -> str:
+        """What the four numbers of a box mean."""
+        return self.table.fmt
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def __repr__(self) -> str:
+        boxes, images = len(self), len(np.unique(self.images))
+        return (
+            f"{type(self).__name__} of {boxes} box{'es' * (boxes != 1)} "
+            f"in {images} image{'s' * (images != 1)}"
+        )
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Truths(_Objects):
     """The true objects of a set of images.
 
     Parameters
@@ -76,9 +109,6 @@ class Truths:
     ValueError: crowd[1] = 2: neither 0 nor 1
     """
 
-    table: Boxes
-    images: IntArray
-    labels: IntArray
     crowd: Mask
     ignore: Mask
     area: FloatArray
@@ -96,8 +126,7 @@ class Truths:
     ) -> None:
         table = _table(boxes, fmt)
         rows = len(table.given)
-        _set(
-            self,
+        self._set(
             table=table,
             images=_read_column(images, rows, "images"),
             labels=_read_column(labels, rows, "labels"),
@@ -146,25 +175,9 @@ class Truths:
         columns = {"labels": labels, "crowd": crowd, "ignore": ignore, "area": area}
         return cls(**_joined(boxes, columns, fmt))
 
-    @property
-    def boxes(self) -> NDArray[Any]:
-        """The boxes as they came in, shape (N, 4), read-only."""
-        return self.table.given
-
-    @property
-    def fmt(self) -> str:
-        """What the four numbers of a box mean."""
-        return self.table.fmt
-
-    def __len__(self) -> int:
-        return len(self.images)
-
-    def __repr__(self) -> str:
-        return _describe(self)
-
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Predictions:
+class Predictions(_Objects):
     """The objects that a detector predicts in a set of images.
 
     Parameters
@@ -208,10 +221,7 @@ class Predictions:
     ValueError: scores[1] = nan: not a finite number
     """
 
-    table: Boxes
     scores: FloatArray
-    images: IntArray
-    labels: IntArray
 
     def __init__(
         self,
@@ -224,8 +234,7 @@ class Predictions:
     ) -> None:
         table = _table(boxes, fmt)
         rows = len(table.given)
-        _set(
-            self,
+        self._set(
             table=table,
             scores=_read_column(scores, rows, "scores"),
             images=_read_column(images, rows, "images"),
@@ -274,35 +283,6 @@ class Predictions:
         ValueError: scores[1] must have the shape (1,), not (2,)
         """
         return cls(**_joined(boxes, {"scores": scores, "labels": labels}, fmt))
-
-    @property
-    def boxes(self) -> NDArray[Any]:
-        """The boxes as they came in, shape (N, 4), read-only."""
-        return self.table.given
-
-    @property
-    def fmt(self) -> str:
-        """What the four numbers of a box mean."""
-        return self.table.fmt
-
-    def __len__(self) -> int:
-        return len(self.images)
-
-    def __repr__(self) -> str:
-        return _describe(self)
-
-
-def _set(dataset: Truths | Predictions, **columns: Any) -> None:
-    for name, value in columns.items():
-        object.__setattr__(dataset, name, value)
-
-
-def _describe(dataset: Truths | Predictions) -> str:
-    boxes, images = len(dataset), len(np.unique(dataset.images))
-    return (
-        f"{type(dataset).__name__} of {boxes} box{'es' * (boxes != 1)} "
-        f"in {images} image{'s' * (images != 1)}"
-    )
 
 
 def _table(boxes: ArrayLike, fmt: str) -> Boxes:
