@@ -79,7 +79,11 @@ def reader(
     page = context.new_page()
     page.on("console", lambda m: m.type == "error" and wrong.append(f"console: {m.text}"))
     page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
-    page.on("requestfailed", lambda r: wrong.append(f"failed: {r.url} {r.failure}"))
+    # Leaving a page aborts what it still asks for, such as its icon.
+    page.on(
+        "requestfailed",
+        lambda r: r.failure != "net::ERR_ABORTED" and wrong.append(f"failed: {r.url} {r.failure}"),
+    )
     yield page, wrong
     context.close()
 
