@@ -98,7 +98,6 @@ def examine(subject: Subject) -> dict[str, Any]:
         "measure": subject.measure,
         "fmt": subject.fmt,
         "called_with": diagnosis.called_with,
-        "calls": diagnosis.calls,
         "findings": findings,
         "policies": dict(diagnosis.policies),
     }

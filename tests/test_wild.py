@@ -22,7 +22,6 @@ def wild(monkeypatch):
 def test_every_function_has_been_examined_once(wild):
     assert [function["call"] for function in STORED] == [subject.call for subject in wild.SUBJECTS]
     for function in STORED:
-        assert function["calls"] > 200
         assert function["version"]
         assert function["date"] > "2026"
 
