@@ -1,6 +1,6 @@
 """Checks of arguments other than boxes: each rule once, in the same words wherever it applies."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -64,6 +64,11 @@ def column(values: Any, rows: int, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} must have the shape ({rows},), its rows differ") from None
     if array.shape != (rows,):
         raise ValueError(f"{name} must have the shape ({rows},), not {array.shape}")
+    if array.dtype.kind in "iuf" and isinstance(values, Sequence):
+        # NumPy would take a bool among numbers for one of them.
+        for row, value in enumerate(values):
+            if isinstance(value, bool | np.bool_):
+                raise TypeError(f"{name}[{row}] must be a number like the others, it is a bool")
     return array if rows else np.zeros(0, dtype=np.int64)
 
 

@@ -148,7 +148,8 @@ def match(
     ----------
     predictions : Predictions
     truths : Truths
-        Of the same images and classes. Their boxes may be in different formats.
+        Of the same images and classes. Boxes in different formats are compared by their corners as
+        float64 rounds them; in one format, nothing is rounded.
     iou_threshold : float or Fraction, default 0.5
         The IoU from which a prediction may take a truth, above 0. With a float, what is compared is
         the float that :func:`iou.iou` returns; with a Fraction, the exact IoU.
@@ -298,7 +299,9 @@ def checked_threshold(threshold: Any, strict: bool = False) -> float | Fraction:
 
 
 def _checked_range(area_range: tuple[float, float] | None) -> tuple[float, float]:
-    low, high = EVERY_AREA if area_range is None else area_range
+    low, high = (
+        real(bound, "area_range") for bound in (EVERY_AREA if area_range is None else area_range)
+    )
     if not 0 <= low <= high:
         raise ValueError(f"area_range must be from 0 upwards and not empty, it is {area_range}")
     return low, high

@@ -1014,3 +1014,18 @@ def test_a_bad_row_of_an_image_is_named(columns, error, words):
     boxes = [[[0, 0, 1, 1]], [[0, 0, 1, 1]] * 2]
     with pytest.raises(error, match=words):
         Truths.per_image(**({"boxes": boxes} | columns))
+
+
+def test_no_bool_among_numbers_is_taken_for_one():
+    with pytest.raises(TypeError, match=r"^scores\[1\] must be a number like the others"):
+        Predictions([[0, 0, 1, 1]] * 2, [0.5, True])
+    with pytest.raises(TypeError, match=r"^images\[0\] must be a number like the others"):
+        Truths([[0, 0, 1, 1]] * 2, images=[False, 3])
+
+
+def test_an_area_range_beyond_float64_has_no_end():
+    truths, predictions = Truths([[0, 0, 1, 1]]), Predictions([[0, 0, 1, 1]], [1])
+    matches = match(predictions, truths, area_range=(0, 10**400))
+    assert matches.outcome.tolist() == ["true positive"]
+    with pytest.raises(TypeError, match=r"^area_range must be a real number"):
+        match(predictions, truths, area_range=(0, "large"))

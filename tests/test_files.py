@@ -995,3 +995,9 @@ def test_a_data_set_cannot_be_changed():
     with pytest.raises(AttributeError):
         data.truths = None
     assert issubclass(files.DataFileError, ValueError)
+
+
+def test_a_number_too_long_to_be_shown_is_told_as_such():
+    truths = {"images": [{"id": 10**5000}], "categories": [], "annotations": []}
+    with pytest.raises(DataFileError, match="thousands of digits"):
+        read_coco(truths, [])

@@ -55,7 +55,10 @@ def shown(value: Any) -> str:
         return "an object"
     if isinstance(value, list | tuple):
         return f"a list of {len(value)}"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:
+        return "an integer of thousands of digits"
     return text if len(text) <= 40 else f"{text[:36]} ..."
 
 
