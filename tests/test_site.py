@@ -109,8 +109,11 @@ def test_scripts_in_the_page_name_no_address(soup: BeautifulSoup) -> None:
         assert ADDRESS.findall(script.get_text()) == []
 
 
-def test_a_page_has_an_icon_and_a_style_sheet_for_paper(soup: BeautifulSoup) -> None:
-    names = {Path(urlsplit(url).path).name for url in loads(soup)}
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_has_an_icon_and_a_style_sheet_for_paper(
+    soups: dict[str, BeautifulSoup], page: str
+) -> None:
+    names = {Path(urlsplit(url).path).name for url in loads(soups[page])}
     assert {"favicon.svg", "print.css"} <= names
 
 
