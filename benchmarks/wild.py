@@ -41,14 +41,14 @@ class Subject:
     fmt: str = "xyxy"
 
     @property
-    def library(self) -> str:
+    def package(self) -> str:
         """Name of the package, which is that of the distribution as well."""
         return self.module.partition(".")[0]
 
     def function(self) -> Callable[..., Any]:
         """Return what the expression computes; ImportError if the library is not there."""
         importlib.import_module(self.module)
-        names = {"np": np, self.library: importlib.import_module(self.library)}
+        names = {"np": np, self.package: importlib.import_module(self.package)}
         function: Callable[..., Any] = eval(f"lambda a, b: {self.call}", names)
         return function
 
@@ -91,8 +91,8 @@ def examine(subject: Subject) -> dict[str, Any]:
         for finding in diagnosis.findings
     ]
     return {
-        "library": subject.library,
-        "version": importlib.metadata.version(subject.library),
+        "library": subject.package,
+        "version": importlib.metadata.version(subject.package),
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "call": subject.call,
         "measure": subject.measure,
@@ -113,7 +113,7 @@ def survey(stored: Iterable[dict[str, Any]] = ()) -> list[dict[str, Any]]:
                 warnings.simplefilter("ignore")
                 functions.append(examine(subject))
         except ImportError:
-            print(f"{subject.library} is not installed: {subject.call} is not examined")
+            print(f"{subject.package} is not installed: {subject.call} is not examined")
             functions += [before[subject.call]] if subject.call in before else []
     return functions
 

@@ -1015,7 +1015,7 @@ class Form:
     pack: Callable[[Box], Any]
     table: bool = False
     apart: bool = False
-    library: Any = None  # NumPy or PyTorch, for arrays.
+    package: Any = None  # NumPy or PyTorch, for arrays.
 
 
 @dataclass(frozen=True)
@@ -1050,7 +1050,7 @@ def _array_form(numpy: Any, dtype: str, table: bool) -> Form:
         f"two arrays of {dtype} and shape {shape}",
         lambda box: numpy.array([box] if table else box, dtype=dtype),
         table=table,
-        library=numpy,
+        package=numpy,
     )
 
 
@@ -1060,7 +1060,7 @@ def _tensor_form(torch: Any, dtype: str, table: bool) -> Form:
         f"two tensors of {dtype} and shape {shape}",
         lambda box: torch.tensor([box] if table else box, dtype=getattr(torch, dtype)),
         table=table,
-        library=torch,
+        package=torch,
     )
 
 
@@ -1082,10 +1082,10 @@ def _forms() -> list[Form]:
 
 def _retyped(form: Form, dtype: str) -> Form | None:
     """Give the same form of arrays with another type of number, if there is one."""
-    if getattr(form.library, dtype, None) is None:
+    if getattr(form.package, dtype, None) is None:
         return None
-    make = _tensor_form if form.library.__name__ == "torch" else _array_form
-    return make(form.library, dtype, form.table)
+    make = _tensor_form if form.package.__name__ == "torch" else _array_form
+    return make(form.package, dtype, form.table)
 
 
 def _call(function: Callable[..., Any], form: Form, pair: Pair) -> Answer:
@@ -1881,12 +1881,12 @@ class _Examination:
 
     def array_form(self) -> tuple[Form | None, bool]:
         """Find arrays that the function takes, and tell whether it is made for them."""
-        if self.form.library is not None:
+        if self.form.package is not None:
             return self.form, True
         pairs = self.telling[1:3]
         expected = self.caller.ask(self.form, pairs)
         for form in reversed(_forms()):
-            if form.library is not None:
+            if form.package is not None:
                 answers = self.caller.ask(form, pairs)
                 if answers and all(_alike(*two) for two in zip(expected, answers, strict=True)):
                     return form, form.table

@@ -46,13 +46,13 @@ def test_each_finding_shows_what_is_wrong_by_exact_fractions():
 @pytest.mark.parametrize("stored", STORED, ids=lambda function: function["call"])
 def test_what_is_stored_can_be_repeated(wild, peer, stored):
     subject = next(s for s in wild.SUBJECTS if s.call == stored["call"])
-    if subject.library in PEERS:
+    if subject.package in PEERS:
         peer(subject.module)
     else:
-        pytest.importorskip(subject.module, reason=f"{subject.library} is for `make wild` alone")
+        pytest.importorskip(subject.module, reason=f"{subject.package} is for `make wild` alone")
     found = wild.examine(subject)
     if found["version"] != stored["version"]:
-        pytest.skip(f"{subject.library} {stored['version']} was examined, not {found['version']}")
+        pytest.skip(f"{subject.package} {stored['version']} was examined, not {found['version']}")
     assert json.loads(json.dumps({**found, "date": stored["date"]})) == stored
 
 
