@@ -6,7 +6,9 @@ from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import nbformat
 import pytest
+import streams
 from bs4 import BeautifulSoup, Tag
 from helpers import HTML, PAGES, ROOT
 
@@ -107,6 +109,31 @@ def test_style_sheets_load_nothing_from_elsewhere(html: Path) -> None:
 def test_scripts_in_the_page_name_no_address(soup: BeautifulSoup) -> None:
     for script in soup("script"):
         assert ADDRESS.findall(script.get_text()) == []
+
+
+@pytest.mark.parametrize("name", [page for page in PAGES if (ROOT / f"{page}.ipynb").exists()])
+def test_a_page_shows_the_text_that_is_stored(soups: dict[str, BeautifulSoup], name: str) -> None:
+    notebook = nbformat.read(ROOT / f"{name}.ipynb", as_version=4)
+    stored = [
+        output.text.rstrip()
+        for cell in notebook.cells
+        if cell.cell_type == "code" and "nbval-ignore-output" not in cell.metadata.get("tags", [])
+        for output in cell.outputs
+        if output.output_type == "stream"
+    ]
+    shown = [block.get_text().rstrip() for block in soups[name].select(".cell_output .stream pre")]
+    assert [text for text in stored if text not in shown] == []
+
+
+def test_output_that_comes_in_parts_is_shown_as_it_was_printed() -> None:
+    parts = [
+        nbformat.v4.new_output("stream", name=name, text=text)
+        for name, text in (("stdout", "  a"), ("stderr", "no"), ("stdout", " b\n"), ("stdout", "c"))
+    ]
+    picture = nbformat.v4.new_output("display_data")
+    whole = streams.joined([*parts[:3], picture, parts[3]])
+    assert [output.get("text") for output in whole] == ["  a b\nc", "no", None]
+    assert [part.text for part in parts] == ["  a", "no", " b\n", "c"]
 
 
 @pytest.mark.parametrize("page", PAGES)
