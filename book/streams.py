@@ -1,7 +1,6 @@
 """Show what a cell prints as it was printed.
 
-While a cell runs, its output comes in parts, cut anywhere, and MyST-NB ends a line at
-each of them.
+While a cell runs, its output comes in parts. MyST-NB ends a line at each of them.
 """
 
 from typing import Any

@@ -114,9 +114,8 @@ class Boxes:
         """Whether float64 carries every one of the boxes."""
         return self.all_carried or not np.isnan(self.area).any()
 
-    def __getitem__(self, index: slice | tuple[slice | None, ...]) -> "Boxes":
-        columns = self.columns[:, *index] if isinstance(index, tuple) else self.columns[:, index]
-        given = self.given[index]
+    def __getitem__(self, index: tuple[slice | None, ...]) -> "Boxes":
+        columns, given = self.columns[:, *index], self.given[index]
         return Boxes(columns, given, self.fmt, self.all_carried, self.solid, self.rounded)
 
     def take(self, rows: IntArray) -> "Boxes":

@@ -538,7 +538,7 @@ def pairwise(
 
     def fill_slab(start: int, stop: int) -> None:
         slab = slice(start, stop)
-        fill(table[slab], chosen, rows[slab], columns)
+        fill(table[slab], chosen, rows.part(0, slab), columns)
 
     edges = [len(table) * worker // workers for worker in range(workers + 1)]
     with ThreadPoolExecutor(workers) as pool:
