@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from . import diagnosis
+from .diagnosis import shell
 from .evaluation import average_precision, coco_summary, precision_recall
 from .files import DataFileError, DataSet, read_coco, read_voc, read_yolo
 from .matching import match
@@ -175,7 +175,7 @@ def add_diagnose(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    diagnosis.add_arguments(parser)
+    shell.add_arguments(parser)
     parser.set_defaults(run=diagnose, parser=parser)
 
 
@@ -183,7 +183,7 @@ def diagnose(options: argparse.Namespace) -> int:
     """Examine the function, print what was found, and give the exit status."""
     if not 0 < options.time_limit <= _DAY:
         raise UsageError(f"--time-limit must be above 0 and at most {_DAY}")
-    return diagnosis.run(options)
+    return shell.run(options)
 
 
 def evaluate(options: argparse.Namespace) -> int:

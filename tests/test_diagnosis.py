@@ -4,6 +4,7 @@ import argparse
 import functools
 import itertools
 import math
+import re
 import subprocess
 import sys
 import threading
@@ -21,7 +22,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import iou
-from iou import diagnose, diagnosis, exact
+from iou import diagnose, exact
+from iou.diagnosis import drawing, shell
+from iou.diagnosis.calls import Caller, Form
+from iou.diagnosis.catalogue import mistakes
+from iou.diagnosis.pairs import RELATIONS, TELLING
+from iou.diagnosis.recipes import MEASURES, right_recipe
 
 ROOT = Path(__file__).parents[1]
 
@@ -365,7 +371,7 @@ def shown(value):
 
 
 def test_every_known_mistake_of_iou_is_practised_above():
-    known = {mistake.name for mistake in diagnosis.mistakes("xyxy", "iou") if not mistake.policy}
+    known = {mistake.name for mistake in mistakes("xyxy", "iou") if not mistake.policy}
     others = {"GIoU instead of IoU", "DIoU instead of IoU", "CIoU instead of IoU"}
     combined = {"adds 1 after the clamp"}  # Is a mistake only where 1 is added.
     single = {name for name in known if not name.endswith(("first box", "second box"))}
@@ -388,7 +394,7 @@ def catalogue():
     """List all mistakes of IoU, and what the other measures and formats have besides."""
     seen = set()
     for fmt, measure in (("xyxy", "iou"), ("cxcywh", "iou"), ("xyxy", "giou"), ("xyxy", "ciou")):
-        for mistake in diagnosis.mistakes(fmt, measure):
+        for mistake in mistakes(fmt, measure):
             key = mistake.name, mistake.explanation, mistake.change.get("disorder")
             if key not in seen and "first_clamped" not in mistake.change:
                 seen.add(key)
@@ -402,7 +408,7 @@ CATALOGUE = list(catalogue())
     ("fmt", "measure", "mistake"), CATALOGUE, ids=lambda value: getattr(value, "name", value)
 )
 def test_no_known_mistake_is_taken_for_another(fmt, measure, mistake):
-    recipe = replace(diagnosis.right_recipe(fmt, measure), **mistake.change)
+    recipe = replace(right_recipe(fmt, measure), **mistake.change)
     found = diagnose(measured(recipe), fmt=fmt, measure=measure)
     if mistake.policy:
         assert names(found) == []
@@ -493,7 +499,7 @@ def variant(style, measure, *edits):
 
 
 @pytest.mark.parametrize("style", VARIANTS)
-@pytest.mark.parametrize("measure", diagnosis.MEASURES)
+@pytest.mark.parametrize("measure", MEASURES)
 def test_right_variants_pass(measure, style):
     found = diagnose(variant(style, measure), measure=measure)
     assert found.passed, found
@@ -679,7 +685,7 @@ def test_a_right_function_passes(function):
 
 
 @pytest.mark.parametrize("fmt", exact.FORMATS)
-@pytest.mark.parametrize("measure", diagnosis.MEASURES)
+@pytest.mark.parametrize("measure", MEASURES)
 def test_the_functions_of_the_package_pass_in_every_format(measure, fmt):
     function = functools.partial(getattr(iou, measure), fmt=fmt)
     assert diagnose(function, fmt=fmt, measure=measure).passed
@@ -1008,10 +1014,10 @@ def test_a_slow_function_is_told_from_one_that_hangs():
 
 
 def test_the_time_limit_is_for_all_calls_together():
-    caller = diagnosis._Caller(lambda a, b: time.sleep(0.02), 0.1)
+    caller = Caller(lambda a, b: time.sleep(0.02), 0.1)
     for _ in range(20):
-        caller.ask(diagnosis.Form("two tuples", tuple), diagnosis.TELLING[:1])
-    assert caller.interrupted_at == diagnosis.TELLING[0]
+        caller.ask(Form("two tuples", tuple), TELLING[:1])
+    assert caller.interrupted_at == TELLING[0]
     assert caller.calls < 20
 
 
@@ -1141,9 +1147,9 @@ def test_html_is_well_formed_and_says_what_the_text_says():
         assert svg.find(f"{{http://www.w3.org/2000/svg}}{child}").text
 
 
-@pytest.mark.parametrize("pair", diagnosis.TELLING + diagnosis.RELATIONS[::7])
+@pytest.mark.parametrize("pair", TELLING + RELATIONS[::7])
 def test_a_drawing_is_true_to_scale_and_inside_its_frame(pair):
-    svg = ET.fromstring(diagnosis.drawing(pair))
+    svg = ET.fromstring(drawing(pair))
     _, _, width, height = map(float, svg.get("viewBox").split())
     rects = [
         [float(rect.get(key)) for key in ("x", "y", "width", "height")]
@@ -1170,8 +1176,8 @@ def test_the_text_is_stable():
 
 def run_from_shell(*arguments):
     parser = argparse.ArgumentParser()
-    diagnosis.add_arguments(parser)
-    return diagnosis.run(parser.parse_args(arguments))
+    shell.add_arguments(parser)
+    return shell.run(parser.parse_args(arguments))
 
 
 def test_the_command_prints_and_gives_the_exit_status(capsys, monkeypatch, tmp_path):
@@ -1199,29 +1205,48 @@ def test_the_command_prints_and_gives_the_exit_status(capsys, monkeypatch, tmp_p
 
 
 def test_it_runs_where_numpy_does_not():
+    """Of the package, the checker needs its own rooms and the definitions, and nothing else."""
     code = f"""
 import sys, types
 
-sys.modules["numpy"] = None  # Importing it is an ImportError now.
+# Whatever is not of the standard library cannot be imported now.
+class Only:
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition(".")[0]
+        if top != "alone" and top not in sys.stdlib_module_names:
+            raise ImportError(name)
+
+sys.meta_path.insert(0, Only())
 package = types.ModuleType("alone")
 package.__path__ = [{str(ROOT / "iou")!r}]
 sys.modules["alone"] = package
-from alone.diagnosis import diagnose
+from alone.diagnosis import diagnose, shell
 
 def overlap(a, b):
     w, h = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
     return w * h / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - w * h or 1)
 
-print([finding.name for finding in diagnose(overlap).findings])
-print(sorted(name for name in sys.modules if name.startswith("alone")))
+diagnosis = diagnose(overlap)
+print([finding.name for finding in diagnosis.findings], len(diagnosis._repr_html_()) > 500)
+print(sorted(name for name in sys.modules if name.count(".") == 1 and name.startswith("alone.")))
 """
     command = [sys.executable, "-W", "error", "-c", code]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.stderr == ""
     assert run.stdout.splitlines() == [
-        "['sides not clamped']",
-        "['alone', 'alone.diagnosis', 'alone.exact']",
+        "['sides not clamped'] True",
+        "['alone.diagnosis', 'alone.exact']",
     ]
+
+
+def test_each_room_of_the_checker_knows_only_those_before_it():
+    rooms = re.findall(r"^``(\w+)`` ", iou.diagnosis.__doc__, re.MULTILINE)
+    folder = ROOT / "iou" / "diagnosis"
+    assert sorted(rooms) == sorted(path.stem for path in folder.glob("[a-z]*.py"))
+    for number, room in enumerate(rooms):
+        source = (folder / f"{room}.py").read_text("utf-8")
+        known = set(re.findall(r"^from \.(\w+) import", source, re.MULTILINE))
+        assert known <= set(rooms[:number]), room
 
 
 def test_without_threads_it_calls_directly(monkeypatch):
