@@ -18,8 +18,9 @@ from .files import read_coco, read_voc, read_yolo
 from .losses import descend, loss, loss_and_gradient
 from .matching import match
 from .neighbours import overlapping_pairs
-from .overlap import ciou, diou, giou, intersection, iou, pairwise, union
+from .overlap import ciou, diou, giou, intersection, iou, union
 from .suppression import nms, soft_nms
+from .table import pairwise
 
 __version__ = "0.1.0"
 __all__ = [

@@ -314,12 +314,15 @@ class Measure:
         arithmetic.
     with_angles : bool
         Whether the kernel needs the boxes' aspect angles.
+    nil_apart : bool
+        Whether it is 0 of boxes that share no area.
     """
 
     kernel: Callable[..., FloatArray]
     definition: Callable[..., Any]
     planes: int
     with_angles: bool = False
+    nil_apart: bool = False
 
 
 def evaluate(measure: Measure, *operands: Boxes) -> float | FloatArray:

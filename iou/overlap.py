@@ -6,7 +6,6 @@ serve one pair, rows of pairs, and the table of all pairs.
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import Any
 
@@ -14,17 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import exact
-from .arguments import one_of, positive_integer
 from .boxes import (
     SMALLEST_NORMAL,
     Boxes,
     FloatArray,
     Measure,
     evaluate,
-    fill,
     nearest_float,
     read,
-    read_table,
 )
 
 # The smallest positive float64: a denominator raised to it turns 0/0 into 0/tiny, which is 0, and
@@ -202,9 +198,9 @@ def _at_most_iou(definition: Callable[..., Fraction | float]) -> Callable[..., f
 
 
 MEASURES = {
-    "intersection": Measure(_intersection, exact.intersection, planes=4),
+    "intersection": Measure(_intersection, exact.intersection, planes=4, nil_apart=True),
     "union": Measure(_union, exact.union, planes=4),
-    "iou": Measure(_iou, exact.iou, planes=4),
+    "iou": Measure(_iou, exact.iou, planes=4, nil_apart=True),
     "giou": Measure(_giou, _at_most_iou(exact.giou), planes=6),
     "diou": Measure(_diou, _at_most_iou(exact.diou), planes=6),
     "ciou": Measure(_ciou, _at_most_iou(exact.ciou), planes=8, with_angles=True),
@@ -457,90 +453,3 @@ def ciou(a: ArrayLike, b: ArrayLike, *, fmt: str = "xyxy") -> float | FloatArray
     True
     """
     return _broadcast("ciou", a, b, fmt)
-
-
-def pairwise(
-    a: ArrayLike,
-    b: ArrayLike,
-    measure: str = "iou",
-    *,
-    fmt: str = "xyxy",
-    out: FloatArray | None = None,
-    workers: int = 1,
-) -> FloatArray:
-    """Measure every box of one set against every box of another.
-
-    Parameters
-    ----------
-    a : array_like, shape (N, 4)
-    b : array_like, shape (M, 4)
-        Boxes, as for :func:`iou`.
-    measure : {"iou", "giou", "diou", "ciou", "intersection", "union"}, default "iou"
-        What to compute.
-    fmt : {"xyxy", "xywh", "cxcywh", "xyxy_inclusive"}, default "xyxy"
-        What the four numbers of both mean; see :mod:`iou.exact`.
-    out : ndarray of float64, shape (N, M), optional
-        Where to put the result. A large new array costs as much time as the arithmetic, so
-        whoever needs many tables had better use one again. It must not overlap `a` or `b`.
-    workers : int, default 1
-        How many threads share the work. It pays from about a million pairs on.
-
-    Returns
-    -------
-    ndarray of float64, shape (N, M)
-        Row i, column j belongs to ``a[i]`` and ``b[j]``; `out` if it was given.
-
-    Raises
-    ------
-    ValueError
-        If `a` or `b` is not a table of boxes, if `measure` is unknown, if `out` does not fit, if
-        `workers` is less than 1, and as :func:`iou` does.
-    TypeError
-        As :func:`iou` does, and if `out` is no array of float64 or `workers` is no integer.
-
-    Notes
-    -----
-    Beside the result it needs a few MiB, whatever N and M are.
-
-    Examples
-    --------
-    >>> from iou import pairwise
-    >>> pairwise([[0, 0, 2, 2], [1, 1, 3, 3]], [[0, 0, 2, 2], [1, 1, 2, 2], [8, 8, 9, 9]])
-    array([[1.        , 0.25      , 0.        ],
-           [0.14285714, 0.25      , 0.        ]])
-    >>> pairwise([], [[0, 0, 1, 1]]).shape
-    (0, 1)
-    """
-    one_of(measure, MEASURES, "measure")
-    workers = positive_integer(workers, "workers")
-    chosen = MEASURES[measure]
-    first = read_table(a, fmt, "a", with_angles=chosen.with_angles)
-    second = read_table(b, fmt, "b", with_angles=chosen.with_angles)
-    shape = first.shape + second.shape
-    if out is None:
-        out = np.empty(shape)
-    elif getattr(out, "dtype", None) != np.float64:
-        raise TypeError("out must be an array of float64")
-    elif out.shape != shape:
-        raise ValueError(f"out must have the shape {shape}, not {out.shape}")
-    elif np.may_share_memory(out, first.given) or np.may_share_memory(out, second.given):
-        raise ValueError("out must not overlap a or b")
-
-    # The measures are symmetric, so the longer set can take the columns: rows are what the
-    # processor works along.
-    table, rows, columns = (
-        (out, first, second) if len(out) <= 8 * out.shape[1] else (out.T, second, first)
-    )
-    rows, columns = rows[:, None], columns[None, :]
-    if workers == 1:
-        fill(table, chosen, rows, columns)
-        return out
-
-    def fill_slab(start: int, stop: int) -> None:
-        slab = slice(start, stop)
-        fill(table[slab], chosen, rows.part(0, slab), columns)
-
-    edges = [len(table) * worker // workers for worker in range(workers + 1)]
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(fill_slab, edges[:-1], edges[1:]))
-    return out

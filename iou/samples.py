@@ -48,7 +48,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .dataset import Predictions, Truths
-from .overlap import pairwise
+from .table import pairwise
 
 # The classes of the ledger.
 COIN, BUTTON = 0, 1

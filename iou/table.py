@@ -1,0 +1,248 @@
+"""The table of all pairs.
+
+Most boxes of a picture are apart, and then most of the table is 0. So its rows are taken in groups
+that lie close together: only what meets the smallest box around such a group is measured with it.
+Where that is nearly everything, the kernel goes over the whole table instead.
+"""
+
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .arguments import one_of, positive_integer
+from .boxes import Boxes, FloatArray, IntArray, Measure, fill, read_table
+from .overlap import MEASURES
+
+# Tables with fewer values are filled without a look at where the boxes lie.
+_SMALL = 2**18
+# Rows of a group, and columns that are looked at together.
+_GROUP = 48
+_BLOCK = 2**12
+# Up to this share of values that are to be measured, groups are faster.
+_WORTHWHILE = 1 / 3
+
+
+def pairwise(
+    a: ArrayLike,
+    b: ArrayLike,
+    measure: str = "iou",
+    *,
+    fmt: str = "xyxy",
+    out: FloatArray | None = None,
+    workers: int = 1,
+) -> FloatArray:
+    """Measure every box of one set against every box of another.
+
+    Parameters
+    ----------
+    a : array_like, shape (N, 4)
+    b : array_like, shape (M, 4)
+        Boxes, as for :func:`iou`.
+    measure : {"iou", "giou", "diou", "ciou", "intersection", "union"}, default "iou"
+        What to compute.
+    fmt : {"xyxy", "xywh", "cxcywh", "xyxy_inclusive"}, default "xyxy"
+        What the four numbers of both mean; see :mod:`iou.exact`.
+    out : ndarray of float64, shape (N, M), optional
+        Where to put the result. A large new array costs as much time as the arithmetic, so
+        whoever needs many tables had better use one again. It must not overlap `a` or `b`.
+    workers : int, default 1
+        How many threads share the work. It pays from about a million pairs on.
+
+    Returns
+    -------
+    ndarray of float64, shape (N, M)
+        Row i, column j belongs to ``a[i]`` and ``b[j]``; `out` if it was given.
+
+    Raises
+    ------
+    ValueError
+        If `a` or `b` is not a table of boxes, if `measure` is unknown, if `out` does not fit, if
+        `workers` is less than 1, and as :func:`iou` does.
+    TypeError
+        As :func:`iou` does, and if `out` is no array of float64 or `workers` is no integer.
+
+    Notes
+    -----
+    Beside the result it needs a few MiB, whatever N and M are.
+
+    Examples
+    --------
+    >>> from iou import pairwise
+    >>> pairwise([[0, 0, 2, 2], [1, 1, 3, 3]], [[0, 0, 2, 2], [1, 1, 2, 2], [8, 8, 9, 9]])
+    array([[1.        , 0.25      , 0.        ],
+           [0.14285714, 0.25      , 0.        ]])
+    >>> pairwise([], [[0, 0, 1, 1]]).shape
+    (0, 1)
+    """
+    one_of(measure, MEASURES, "measure")
+    workers = positive_integer(workers, "workers")
+    chosen = MEASURES[measure]
+    first = read_table(a, fmt, "a", with_angles=chosen.with_angles)
+    second = read_table(b, fmt, "b", with_angles=chosen.with_angles)
+    shape = first.shape + second.shape
+    if out is not None:
+        _reject_unfit(out, shape, first, second)
+
+    # The measures are symmetric, so the longer set can take the columns: rows are what the
+    # processor works along.
+    swapped = len(first.given) > 8 * len(second.given)
+    rows, columns = (second, first) if swapped else (first, second)
+    plan = _plan(chosen, rows, columns, fresh=out is None)
+    if out is None:
+        out = plan.new(shape)
+    table = out.T if swapped else out
+    edges = [len(plan) * worker // workers for worker in range(workers + 1)]
+    parts = [slice(*ends) for ends in itertools.pairwise(edges)]
+    if workers == 1:
+        plan.fill(table, *parts)
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(partial(plan.fill, table), parts))
+    return out
+
+
+def _reject_unfit(out: FloatArray, shape: tuple[int, ...], first: Boxes, second: Boxes) -> None:
+    if getattr(out, "dtype", None) != np.float64:
+        raise TypeError("out must be an array of float64")
+    if out.shape != shape:
+        raise ValueError(f"out must have the shape {shape}, not {out.shape}")
+    if np.may_share_memory(out, first.given) or np.may_share_memory(out, second.given):
+        raise ValueError("out must not overlap a or b")
+
+
+class _Plan(Protocol):
+    """A way to fill a table, in parts that are independent of each other."""
+
+    def __len__(self) -> int: ...
+
+    def new(self, shape: tuple[int, ...]) -> FloatArray: ...
+
+    def fill(self, table: FloatArray, part: slice) -> None: ...
+
+
+def _plan(measure: Measure, rows: Boxes, columns: Boxes, *, fresh: bool) -> _Plan:
+    """Choose the faster way."""
+    lies_where_it_says = all(boxes.all_carried and not boxes.rounded for boxes in (rows, columns))
+    large = len(rows.given) * len(columns.given) >= _SMALL
+    if measure.nil_apart and lies_where_it_says and large:
+        groups = _ByGroups.of(measure, rows, columns, fresh=fresh)
+        if groups.share() <= _WORTHWHILE:
+            return groups
+    return _ByRows(measure, rows, columns)
+
+
+@dataclass(frozen=True, eq=False)
+class _ByRows:
+    """Row by row, every value is measured."""
+
+    measure: Measure
+    rows: Boxes
+    columns: Boxes
+
+    def __len__(self) -> int:
+        return len(self.rows.given)
+
+    def new(self, shape: tuple[int, ...]) -> FloatArray:
+        """Make the table that is to be filled."""
+        return np.empty(shape)
+
+    def fill(self, table: FloatArray, part: slice) -> None:
+        """Fill some rows of it."""
+        fill(table[part], self.measure, self.rows[part, None], self.columns[None, :])
+
+
+@dataclass(frozen=True, eq=False)
+class _ByGroups:
+    """Group by group, what meets the box around the group is measured, and all else is 0.
+
+    Attributes
+    ----------
+    measure : Measure
+        One that is 0 of boxes that share no area.
+    rows : Boxes
+        In an order in which those that follow each other lie close together.
+    place : ndarray of int64, shape (N,)
+        Which row of the table belongs to each.
+    columns : Boxes
+    lo, hi : ndarray of float64, shape (2, K)
+        The box around each group of rows.
+    fresh : bool
+        Whether the table is a new one, which is 0 from the start.
+    """
+
+    measure: Measure
+    rows: Boxes
+    place: IntArray
+    columns: Boxes
+    lo: FloatArray
+    hi: FloatArray
+    fresh: bool
+
+    @classmethod
+    def of(cls, measure: Measure, rows: Boxes, columns: Boxes, *, fresh: bool) -> "_ByGroups":
+        """Form the groups."""
+        place = _winding(rows)
+        rows = rows.take(place)
+        starts = np.arange(0, len(place), _GROUP)
+        lo = np.minimum.reduceat(rows.lo, starts, axis=1)
+        hi = np.maximum.reduceat(rows.hi, starts, axis=1)
+        return cls(measure, rows, place, columns, lo, hi, fresh)
+
+    def __len__(self) -> int:
+        return int(self.lo.shape[1])
+
+    def share(self) -> float:
+        """Estimate the share of values that are to be measured, from a few groups."""
+        few = range(0, len(self), max(1, len(self) // 8))
+        met = sum(len(self.meeting(group, self.columns)) for group in few)
+        return met / (len(few) * len(self.columns.given))
+
+    def meeting(self, group: int, columns: Boxes) -> IntArray:
+        """Find the columns that share area with the box around a group."""
+        lo, hi = self.lo[:, group], self.hi[:, group]
+        meet = columns.lo[0] < hi[0]
+        meet &= columns.hi[0] > lo[0]
+        meet &= columns.lo[1] < hi[1]
+        meet &= columns.hi[1] > lo[1]
+        return np.flatnonzero(meet)
+
+    def new(self, shape: tuple[int, ...]) -> FloatArray:
+        """Make the table that is to be filled; what stays 0 costs next to nothing."""
+        return np.zeros(shape)
+
+    def fill(self, table: FloatArray, part: slice) -> None:
+        """Fill the rows of some groups."""
+        room = np.empty(_GROUP * _BLOCK)
+        for start in range(0, table.shape[1], _BLOCK):
+            block = slice(start, start + _BLOCK)
+            columns = self.columns[block,]
+            for group in range(part.start, part.stop):
+                members = slice(group * _GROUP, (group + 1) * _GROUP)
+                rows, place = self.rows[members,], self.place[members].tolist()
+                met = self.meeting(group, columns)
+                values = room[: len(place) * len(met)].reshape(len(place), -1)
+                fill(values, self.measure, rows[:, None], columns.take(met)[None, :])
+                for row, measured in zip(place, values, strict=True):
+                    here = table[row, block]
+                    if not self.fresh:
+                        here[:] = 0
+                    here[met] = measured
+
+
+def _winding(boxes: Boxes) -> IntArray:
+    """Sort boxes along a path that stays in one neighbourhood for a group's length.
+
+    The path goes up one strip and down the next; each holds as many boxes.
+    """
+    count = len(boxes.given)
+    with np.errstate(all="ignore"):
+        x, y = boxes.lo / 2 + boxes.hi / 2
+    strips = max(1, round((count / _GROUP) ** 0.5))
+    strip = np.empty(count, dtype=np.int64)
+    strip[np.argsort(x)] = np.arange(count) * strips // max(1, count)
+    return np.lexsort((np.where(strip % 2, -y, y), strip))
