@@ -14,13 +14,12 @@ import base64
 import html
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
+import paper
 import yaml
 from markdown_it import MarkdownIt
 from nbformat import NotebookNode
@@ -29,17 +28,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "_build" / "course"
 YOUR_TURN = "your-turn"
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--no-pdf-header-footer",
-    "--virtual-time-budget=60000",
-]
-BROWSERS = "chromium", "chromium-browser", "google-chrome", "chrome"
-
-
 # The chapters
 
 
@@ -243,30 +231,53 @@ def rendered(text: str) -> str:
     return body
 
 
+def drawing(cell: NotebookNode) -> str:
+    """Look up the SVG that a cell has drawn."""
+    outputs = (output.get("data", {}) for output in cell.get("outputs", []))
+    drawings = (
+        data["image/svg+xml"] for data in outputs if "image/svg+xml" in data
+    )
+    return next(drawings, "")
+
+
 def picture(cell: NotebookNode) -> str:
     """Write the drawing of a cell as an image that needs no other file."""
-    for output in cell.get("outputs", []):
-        if drawing := output.get("data", {}).get("image/svg+xml"):
-            data = base64.b64encode(drawing.encode()).decode()
-            alt = html.escape(setting(cell, "image", "alt"))
-            return f'<img src="data:image/svg+xml;base64,{data}" alt="{alt}">'
-    return ""
+    if not (svg := drawing(cell)):
+        return ""
+    data = base64.b64encode(svg.encode()).decode()
+    alt = html.escape(setting(cell, "image", "alt"))
+    return f'<img src="data:image/svg+xml;base64,{data}" alt="{alt}">'
 
 
-def slide(*content: str) -> str:
+def is_wide(svg: str) -> bool:
+    """Tell whether a drawing leaves room for words below it, and none beside it."""
+    width, height = re.search(r'viewBox="\S+ \S+ (\S+) (\S+)"', svg).groups()
+    return float(width) > 1.4 * float(height)
+
+
+def slide(*content: str, kind: str = "words") -> str:
     """Wrap what one slide shows."""
-    return "<section>\n" + "\n".join(content) + "\n</section>"
+    return f'<section class="{kind}">\n' + "\n".join(content) + "\n</section>"
+
+
+def picture_slide(heading: str, cell: NotebookNode, numbers: dict[str, str]) -> str:
+    """Show a drawing and its caption, which stands beside it or below it."""
+    caption = rendered(plain(setting(cell, "figure", "caption"), numbers))
+    kind = "wide" if is_wide(drawing(cell)) else "tall"
+    words = f'<div class="caption">{caption}</div>'
+    return slide(heading, picture(cell), words, kind=kind)
+
+
+# A formula in a line of its own, and the sentence that leads to it.
+LED_TO = re.compile(r"(?:^([^\n#$][^\n]*)\n\n)?^(\$\$.+?\$\$)", re.M | re.S)
 
 
 def chapter_slides(name: str, numbers: dict[str, str]) -> Iterator[str]:
     """Give a chapter's goals, formulas, pictures, first exercise and summary."""
     heading = ""
     for cell in chapter(name).cells:
-        if drawing := picture(cell):
-            caption = plain(setting(cell, "figure", "caption"), numbers)
-            yield slide(
-                heading, drawing, f'<div class="caption">{rendered(caption)}</div>'
-            )
+        if drawing(cell):
+            yield picture_slide(heading, cell, numbers)
         if cell.cell_type != "markdown":
             continue
         for piece in re.split(
@@ -277,6 +288,7 @@ def chapter_slides(name: str, numbers: dict[str, str]) -> Iterator[str]:
                 goals = re.sub(
                     r"^> ?", "", text.strip().split("\n\n")[0], flags=re.M
                 )
+                heading = rendered(f"#{first}")
                 yield slide(rendered(first), rendered(goals))
             elif first.startswith("### 1. ") or first == "## Summary":
                 yield slide(
@@ -286,8 +298,11 @@ def chapter_slides(name: str, numbers: dict[str, str]) -> Iterator[str]:
             elif first.startswith("## "):
                 heading = rendered(first)
             if not first.startswith("### 1. "):
-                for formula in re.findall(r"^\$\$.+?\$\$", piece, re.M | re.S):
-                    yield slide(heading, rendered(formula))
+                for led_to in LED_TO.finditer(piece):
+                    yield slide(
+                        heading,
+                        rendered("\n\n".join(filter(None, led_to.groups()))),
+                    )
 
 
 def deck(part: str, names: list[str], numbers: dict[str, str]) -> str:
@@ -299,29 +314,6 @@ def deck(part: str, names: list[str], numbers: dict[str, str]) -> str:
     page = (ROOT / "book" / "slides.html").read_text("utf-8")
     page = page.replace("{{title}}", html.escape(part))
     return page.replace("{{slides}}", "\n".join(slides))
-
-
-# The book on paper
-
-
-def book_pdf(out: Path) -> None:
-    """Build the book as one page from stored outputs, and let Chromium print it."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        raise SystemExit("book.pdf needs Chromium or Chrome on the PATH")
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "book"
-        shutil.copytree(ROOT / "book", copy)
-        shutil.copy(ROOT / "_toc.yml", folder)
-        config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
-        config["execute"] = {"execute_notebooks": "off"}
-        (Path(folder) / "_config.yml").write_text(yaml.safe_dump(config), "utf-8")
-        jupyter_book = Path(sys.executable).with_name("jupyter-book")
-        build = [jupyter_book, "build", folder, "--builder", "singlehtml", "-q"]
-        subprocess.run(build, check=True, cwd=folder)
-        page = next(Path(folder).glob("_build/singlehtml/**/intro.html"))
-        printing = [browser, *FLAGS, f"--print-to-pdf={out}", page.as_uri()]
-        subprocess.run(printing, check=True, capture_output=True)
 
 
 # All of it
@@ -361,7 +353,7 @@ def main(*kinds: str) -> None:
         if kind == "slides":
             decks()
         elif kind == "pdf":
-            book_pdf(OUT / "book.pdf")
+            paper.print_book(OUT / "book.pdf")
         else:
             notebooks(kind)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import course
 import matplotlib.pyplot as plt
 import nbformat
+import paper
 import pytest
 from helpers import NUMBERED
 from nbformat import NotebookNode
@@ -199,8 +200,86 @@ def test_everything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert (tmp_path / "slides" / course.MATHJAX).exists()
 
 
+# On paper.
+
+TWO = {"parts": [{"caption": "One & only", "chapters": [{"file": "book/a"}, {"file": "book/b"}]}]}
+PAGE = """<html><head></head><body><section class="tex2jax_ignore mathjax_ignore" id="the-book">
+<h1>The book</h1><a href="book/intro.html#document-book/a">A</a></section>
+<span id="document-book/a"></span><section class="tex2jax_ignore mathjax_ignore" id="say">
+<h2><span class="section-number">1. </span>Say &quot;a&quot;<a class="headerlink">#</a></h2>
+</section><span id="document-book/b"></span><section class="tex2jax_ignore mathjax_ignore" id="c">
+<h2>b &lt; c<a class="headerlink">#</a></h2></section></body></html>"""
+
+
+def test_on_paper_solutions_stand_at_the_end_and_nothing_folds(name: str) -> None:
+    before = course.chapter(name)
+    after = paper.unfolded(course.chapter(name)).cells
+    end = next(n for n, cell in enumerate(after) if cell.source == "## Solutions")
+    solved = [cell.source for cell in before.cells if course.is_solution(cell)]
+    assert [s for s in solved if s in [cell.source for cell in after[end:]]] == solved
+    assert not any(course.is_solution(cell) for cell in after[:end])
+    assert [cell.source for cell in after[:end]] == [
+        cell.source for cell in before.cells if "hide-cell" not in cell.metadata.get("tags", [])
+    ]
+    for cell in after:
+        tags = cell.metadata.get("tags", [])
+        assert "hide-cell" not in tags
+        assert ("remove-input" in tags) == ("hide-input" in tags)
+
+
+def test_chapters_are_found_in_the_page_in_the_order_of_the_contents() -> None:
+    assert paper.chapters(PAGE, TWO) == [
+        paper.Chapter("One & only", "a", 'Say "a"', "1."),
+        paper.Chapter("One & only", "b", "b < c"),
+    ]
+
+
+def test_a_page_for_paper_has_contents_running_heads_and_links_within_itself() -> None:
+    page = paper.laid_out(PAGE, TWO, "<p>Cover</p>", {"document-book/a": 7})
+    assert page.index("<p>Cover") < page.index("<nav ") < page.index("<h1>")
+    assert '<a href="#document-book/a"><span>1. Say &quot;a&quot;</span><span>7</span>' in page
+    assert '<a href="#document-book/b"><span>b &lt; c</span><span>–</span>' in page
+    assert 'class="paper-part">One &amp; only<' in page
+    assert r'@page a { @top-right { content: "1. Say \"a\""; } }' in page
+    # The anchor is on the page of its heading.
+    assert '<section class="paper-b tex2jax_ignore mathjax_ignore" id="c"><span id=' in page
+    assert "intro.html" not in page
+
+
+def test_pages_are_counted_as_the_browser_writes_them() -> None:
+    pdf = (
+        b"%PDF\n3 0 obj\n<</Type /Page\n/Parent 9 0 R>>\n8 0 obj\n<</Type /Page\n>>\n"
+        b"9 0 obj\n<</Type /Pages\n>>\n7 0 obj\n"
+        b"<</document-book#2Fa [8 0 R /XYZ 0 9 0]\n/b [3 0 R /XYZ 0 9 0]\n/c [5 0 R /XYZ 0 1 0]>>"
+    )
+    assert paper.page_numbers(pdf.replace(b"<</doc", b"<<\n/doc")) == {
+        "document-book/a": 2,
+        "b": 1,
+    }
+
+
+def test_the_book_is_printed_with_everything_in_it(tmp_path: Path) -> None:
+    if "CI" not in os.environ:
+        pytest.skip("takes minutes; CI runs it")
+    folder = tmp_path / "build"
+    folder.mkdir()
+    built = paper.single_page(folder)
+    page = re.sub(r"<a .*?>", "", built.read_text("utf-8"))
+    loaded = [url.partition("?")[0] for url in re.findall(r'(?:src|href)="([^"#:]+)"', page)]
+    needed = [url for url in loaded if not url.endswith((".html", "searchindex.js"))]
+    assert len(needed) > 80
+    assert [url for url in needed if not (built.parent / url).exists()] == []
+    paper.print_book(tmp_path / "book.pdf")
+    pdf = (tmp_path / "book.pdf").read_bytes()
+    numbers = paper.page_numbers(pdf)
+    pages = [numbers[f"document-{name}"] for name in NUMBERED]
+    assert pages == sorted(set(pages))
+    assert b"/Outlines" in pdf
+    assert 150 < len(re.findall(rb"/Type /Page\n", pdf)) < 400
+
+
 def test_a_pdf_needs_a_browser_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nothing: Callable[[str], None] = lambda name: None  # noqa: E731
-    monkeypatch.setattr(course.shutil, "which", nothing)
+    monkeypatch.setattr(paper.shutil, "which", nothing)
     with pytest.raises(SystemExit, match="Chromium"):
-        course.book_pdf(tmp_path / "book.pdf")
+        paper.print_book(tmp_path / "book.pdf")
