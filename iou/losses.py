@@ -1,4 +1,4 @@
-"""Losses for box regression, each beside its gradient in closed form, and descent along them.
+"""Losses for box regression, each with its gradient in closed form, and descent along them.
 
 A loss is 1 less a measure, so it is 1 − IoU and a penalty:
 
@@ -12,50 +12,25 @@ loss         penalty                       source
 ``"ciou"``   d² / c² + αv                  Z. Zheng et al., arXiv:1911.08287
 ===========  ============================  =============================================
 
-**The derivation.** A, B and I are the areas of the prediction, the target and the intersection,
-U = A + B − I is that of the union, C that of the enclosing box; c is the diagonal of the enclosing
-box, and d the distance of the centres. Write ``[s < t]`` for 1 where s < t and 0 where not. On each
-axis, with the prediction from lo to hi and the target from lo' to hi':
-
-* the side is ``hi − lo``: its slope is −1 in lo and 1 in hi;
-* the overlap is what is left of the target when both its ends are moved into the prediction. It has
-  the slope ``[hi' < lo] − [lo' < lo]`` in lo, and ``[hi < hi'] − [hi < lo']`` in hi: nothing else
-  is needed for boxes that are apart, where both are 0;
-* the hull is ``max(hi, hi') − min(lo, lo')``: its slope is ``−[lo < lo']`` in lo and
-  ``[hi' < hi]`` in hi;
-* the centre is ``(lo + hi) / 2``: its slope is 1/2 in both.
-
-An area is a width times a height, so the slope of an area is that of a side times the other side.
-All that is left is the rule for quotients: ``d(I / U) = (dI − IoU dU) / U``, and with
-``dU = dA − dI`` that is ``((1 + IoU) dI − IoU dA) / U``.
-
-**At a kink**, where two edges coincide, ``[s < t]`` is 1/2. The gradient is then the mean of the
-two one-sided slopes, which is what a central difference tends to; at a prediction that is
-perfect, it is 0.
+U and C are the areas of the union and of the enclosing box; c is the diagonal of the enclosing box,
+and d the distance of the centres. :mod:`iou.formulas` derives the gradients.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
-from math import atan2, pi
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from . import exact
 from .arguments import one_of, positive_integer
 from .boxes import SMALLEST_NORMAL, Boxes, FloatArray, evaluate, nearest_float, read
+from .formulas import ALPHAS, FORMATS, TERMS, Formula, Numbers, Pair, Room, Sides
 from .overlap import MEASURES
 
-# An array of float64, or of Fractions where float64 does not carry the numbers.
-Numbers = Any
-
 # Boxes computed at a time: what the formulas need on the way then fits the processor's cache.
-_BLOCK = 2**14
-_LOW, _HIGH = 0, 1
+_BLOCK = 2**13
 
 # From predictions to their IoU and gradient; from targets to that.
 Look = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
@@ -131,7 +106,10 @@ def loss(
     >>> loss((3, 3, 3, 3), (3, 3, 3, 3), "giou")
     1.0
     """
-    return _loss(*_read(pred, target, measure, fmt, alpha), measure, alpha)
+    formula = formula_of(measure, fmt, alpha)
+    if measure in MEASURES:
+        return _loss(*_read(pred, target, formula), formula)
+    return loss_and_gradient(pred, target, measure, fmt=fmt, alpha=alpha)[0]
 
 
 def loss_and_gradient(
@@ -203,20 +181,9 @@ def loss_and_gradient(
     >>> loss_and_gradient((1, 1, 4, 2), (1, 1, 4, 2), "ciou", fmt="cxcywh")[1]
     array([0., 0., 0., 0.])
     """
-    first, second = _read(pred, target, measure, fmt, alpha)
-    shape = np.broadcast_shapes(first.shape, second.shape)
-    low_high, target_low_high = (_edges_of(boxes, shape) for boxes in (first, second))
-    formula = Formula(measure, fmt, alpha)
-    gradient = np.empty((4, low_high.shape[-1]))
-    with np.errstate(all="raise"):
-        for part in _blocks(gradient.shape[1]):
-            _fill(gradient, part, low_high, target_low_high, formula)
-    for row in np.flatnonzero(np.isnan(gradient[0])):
-        index = tuple(map(int, np.unravel_index(row, shape)))
-        gradient[:, row] = _exactly(first, second, index, formula)
-    # Adding 0 makes −0 a 0.
-    rows_of_four = np.add(gradient.T, 0, order="C").reshape(*shape, 4)
-    return _loss(first, second, measure, alpha), rows_of_four
+    formula = formula_of(measure, fmt, alpha)
+    found = _of_plain(pred, target, formula)
+    return _of_any(pred, target, formula) if found is None else found
 
 
 class Descent(NamedTuple):
@@ -323,8 +290,9 @@ def descend(
     if not np.isfinite(schedule).all():
         raise ValueError("rates must be finite")
     workers = positive_integer(workers, "workers")
-    rule = measure if callable(measure) else _rule(measure, fmt, alpha)
-    first, second = _read(pred, target, "iou", fmt, alpha)
+    formula = formula_of("iou" if callable(measure) else measure, fmt, alpha)
+    rule = measure if callable(measure) else rule_of(formula.fill, fmt)
+    first, second = _read(pred, target, formula)
     shape = np.broadcast_shapes(first.shape, second.shape)
     start, goal = (_numbers(boxes, shape) for boxes in (first, second))
     parts = _blocks(start.shape[1])
@@ -334,8 +302,10 @@ def descend(
 
     def run(number: int) -> None:
         part = parts[number]
-        boxes, there = start[:, part].copy(), goal[:, part].copy()
-        distance = np.empty_like(boxes)
+        room = Room(part.stop - part.start)
+        boxes, there, distance = room.take(4), room.take(4), room.take(4)
+        np.copyto(boxes, start[:, part])
+        np.copyto(there, goal[:, part])
         with np.errstate(over="raise", invalid="raise", divide="raise", under="ignore"):
             look = rule(there)
             for step in range(len(schedule) + 1):
@@ -365,17 +335,20 @@ def descend(
     return Descent(np.ascontiguousarray(end.T).reshape(*shape, 4), errors.sum(axis=0), kept)
 
 
-def _rule(measure: str, fmt: str, alpha: str) -> Rule:
-    check_names(measure, alpha)
-    formula = Formula(measure, fmt, alpha)
+def rule_of(fill: Callable[[FloatArray, Pair], None], fmt: str) -> Rule:
+    """Make a rule of what fills in the gradients of a pair."""
 
     def rule(target: FloatArray) -> Look:
-        there = sides_of(target, fmt)
+        count = target.shape[1]
+        there = FORMATS[fmt].sides(target, Room(count))
+        room = Room(count)
+        gradient = room.take(4)
+        kept = room.mark()
 
         def look(pred: FloatArray) -> tuple[FloatArray, FloatArray]:
-            pair = Pair(sides_of(pred, fmt), there)
-            gradient = np.empty_like(pred)
-            formula.fill(gradient, pair)
+            room.clear(kept)
+            pair = Pair(FORMATS[fmt].sides(pred, room), there, room)
+            fill(gradient, pair)
             return pair.iou, gradient
 
         return look
@@ -394,32 +367,33 @@ def _turn_back(boxes: FloatArray, fmt: str) -> None:
         end += excess
 
 
-def sides_of(numbers: FloatArray, fmt: str) -> "Sides":
-    """Find the edges and sides of boxes from their four numbers, shape (4, n)."""
-    # The conversions treat the axes alike, so that one call serves both.
-    low, _, high, _ = exact.TO_CORNERS[fmt](numbers[:2], 0, numbers[2:], 0)
-    return Sides(low, high)
-
-
 def _numbers(boxes: Boxes, shape: tuple[int, ...]) -> FloatArray:
     """Lay out the four numbers of each box in the shape (4, n)."""
     numbers = np.broadcast_to(boxes.given.astype(np.float64), (*shape, 4)).reshape(-1, 4)
     numbers = np.ascontiguousarray(numbers.T)
     with np.errstate(all="ignore"):
-        sides = sides_of(numbers, boxes.fmt)
-    flat = (sides.lengths == 0).any(axis=0)
-    if not ((sides.area < np.inf) & ((sides.area >= SMALLEST_NORMAL) | flat)).all():
+        # The conversions treat the axes alike, so that one call serves both.
+        low, _, high, _ = exact.TO_CORNERS[boxes.fmt](numbers[:2], 0, numbers[2:], 0)
+        sides = high - low
+        area = sides[0] * sides[1]
+    flat = (sides == 0).any(axis=0)
+    if not ((area < np.inf) & ((area >= SMALLEST_NORMAL) | flat)).all():
         raise ValueError("a box is so small or so large that its area leaves the range of float64")
     return numbers
 
 
-def _read(
-    pred: ArrayLike, target: ArrayLike, measure: str, fmt: str, alpha: str
-) -> tuple[Boxes, Boxes]:
-    check_names(measure, alpha)
-    with_angles = MEASURES[measure].with_angles
-    first = read(pred, fmt, "pred", with_angles=with_angles)
-    second = read(target, fmt, "target", with_angles=with_angles)
+def formula_of(measure: str, fmt: str, alpha: str) -> Formula:
+    """Refuse an unknown loss, format, or convention of α."""
+    one_of(measure, TERMS, "loss")
+    one_of(alpha, ALPHAS, "alpha")
+    exact.field_names(fmt)
+    return Formula(measure, fmt, alpha)
+
+
+def _read(pred: ArrayLike, target: ArrayLike, formula: Formula) -> tuple[Boxes, Boxes]:
+    with_angles = formula.measure == "ciou"
+    first = read(pred, formula.fmt, "pred", with_angles=with_angles)
+    second = read(target, formula.fmt, "target", with_angles=with_angles)
     try:
         np.broadcast_shapes(first.shape, second.shape)
     except ValueError:
@@ -430,18 +404,76 @@ def _read(
     return first, second
 
 
-def check_names(measure: Any, alpha: Any) -> None:
-    """Refuse an unknown loss, or an unknown convention of α."""
-    one_of(measure, PENALTIES, "loss")
-    one_of(alpha, ALPHAS, "alpha")
-
-
-def _loss(pred: Boxes, target: Boxes, measure: str, alpha: str) -> float | FloatArray:
-    values = 1 - evaluate(MEASURES[measure], pred, target)
-    if measure == "ciou" and alpha == "gated":
+def _loss(pred: Boxes, target: Boxes, formula: Formula) -> float | FloatArray:
+    """Take 1 less a measure of the package, which takes care of corners that are rounded."""
+    values = 1 - evaluate(MEASURES[formula.measure], pred, target)
+    if (formula.measure, formula.alpha) == ("ciou", "gated"):
         iou, diou = (evaluate(MEASURES[name], pred, target) for name in ("iou", "diou"))
         values = np.where(np.asarray(iou) < 0.5, 1 - diou, values)
     return values if np.ndim(values) else float(values)
+
+
+def _of_plain(
+    pred: ArrayLike, target: ArrayLike, formula: Formula
+) -> tuple[float | FloatArray, FloatArray] | None:
+    """Compute losses and gradients of boxes that need no care; None where one of them does.
+
+    These are corners in float64, of boxes with an area, that no step of the formula takes out of
+    the range of float64.
+    """
+    if formula.fmt != "xyxy" or not (_is_plain(pred) and _is_plain(target)):
+        return None
+    try:
+        shape = np.broadcast_shapes(pred.shape, target.shape)
+    except ValueError:
+        return None
+    rows, target_rows = (np.broadcast_to(boxes, shape).reshape(-1, 4) for boxes in (pred, target))
+    values, gradient = np.empty(len(rows)), np.empty(rows.shape)
+    try:
+        with np.errstate(all="raise"):
+            for part in _blocks(len(rows)):
+                room = Room(part.stop - part.start)
+                numbers, target_numbers, slopes = room.take(4), room.take(4), room.take(4)
+                np.copyto(numbers, rows[part].T)
+                np.copyto(target_numbers, target_rows[part].T)
+                both = [FORMATS["xyxy"].sides(some, room) for some in (numbers, target_numbers)]
+                # A number that is NaN or infinite leaves no side that is positive and finite.
+                if not all(0 < s.lengths.min() <= s.lengths.max() < np.inf for s in both):
+                    return None
+                formula.fill(slopes, Pair(*both, room), values[part])
+                # Adding 0 makes −0 a 0.
+                np.add(slopes.T, 0, out=gradient[part])
+    except FloatingPointError:
+        return None
+    return _shaped(values, shape[:-1]), gradient.reshape(shape)
+
+
+def _is_plain(boxes: ArrayLike) -> bool:
+    return type(boxes) is np.ndarray and boxes.dtype == np.float64 and boxes.shape[-1:] == (4,)
+
+
+def _of_any(
+    pred: ArrayLike, target: ArrayLike, formula: Formula
+) -> tuple[float | FloatArray, FloatArray]:
+    """Compute losses and gradients of any boxes."""
+    first, second = _read(pred, target, formula)
+    shape = np.broadcast_shapes(first.shape, second.shape)
+    edges, target_edges = (_edges_of(boxes, shape) for boxes in (first, second))
+    out = np.empty((5, edges.shape[-1]))
+    with np.errstate(all="raise"):
+        for part in _blocks(out.shape[1]):
+            _fill(out, part, edges, target_edges, formula)
+    for row in np.flatnonzero(np.isnan(out).any(axis=0)):
+        index = tuple(map(int, np.unravel_index(row, shape)))
+        out[:, row] = _exactly(first, second, index, formula)
+    gradient = np.add(out[:4].T, 0, order="C").reshape(*shape, 4)
+    if formula.measure in MEASURES:
+        return _loss(first, second, formula), gradient
+    return _shaped(out[4], shape), gradient
+
+
+def _shaped(values: FloatArray, shape: tuple[int, ...]) -> float | FloatArray:
+    return values.reshape(shape) if shape else values.item()
 
 
 def _edges_of(boxes: Boxes, shape: tuple[int, ...]) -> FloatArray:
@@ -455,12 +487,13 @@ def _blocks(count: int) -> list[slice]:
 
 
 def _fill(
-    out: FloatArray, part: slice, pred: FloatArray, target: FloatArray, formula: "Formula"
+    out: FloatArray, part: slice, pred: FloatArray, target: FloatArray, formula: Formula
 ) -> None:
-    """Compute gradients; where float64 fails, halve until a single one is left, which is NaN."""
+    """Compute gradients and values, shape (5, n), halving where float64 fails: one alone is NaN."""
     size = part.stop - part.start
     try:
-        formula.fill(out[:, part], Pair(Sides(*pred[..., part]), Sides(*target[..., part])))
+        pair = _pair(pred[..., part], target[..., part], Room(size))
+        formula.fill(out[:4, part], pair, out[4, part])
     except FloatingPointError:
         if size == 1:
             out[:, part] = np.nan
@@ -470,259 +503,22 @@ def _fill(
             _fill(out, half, pred, target, formula)
 
 
-def _exactly(pred: Boxes, target: Boxes, row: tuple[int, ...], formula: "Formula") -> list[float]:
-    """Compute one gradient in Fractions, by the same formulas."""
+def _pair(edges: Numbers, target_edges: Numbers, room: Room) -> Pair:
+    pred, target = (
+        Sides(some, np.subtract(some[1], some[0], out=room.take(2)), room)
+        for some in (edges, target_edges)
+    )
+    return Pair(pred, target, room)
+
+
+def _exactly(pred: Boxes, target: Boxes, row: tuple[int, ...], formula: Formula) -> list[float]:
+    """Compute one gradient and its value in Fractions, by the same formulas."""
     both = []
     for boxes in (pred, target):
         own = row[len(row) - len(boxes.shape) :]
         index = tuple(0 if size == 1 else i for i, size in zip(own, boxes.shape, strict=True))
         corners = exact.corners(boxes.given[index].tolist(), boxes.fmt)
-        both.append(Sides(*np.array(corners, dtype=object).reshape(2, 2, 1)))
-    gradient = np.empty((4, 1), dtype=object)
-    formula.fill(gradient, Pair(*both))
-    return [nearest_float(number) for number in gradient[:, 0]]
-
-
-# The derivation, line by line. Arrays hold x and y in the shape (2, n), or have the shape (n,).
-
-
-class Sides:
-    """Boxes given by their edges."""
-
-    def __init__(self, low: Numbers, high: Numbers) -> None:
-        self.low, self.high = low, high
-        self.lengths = high - low
-        self.area = product(self.lengths)
-
-
-class Pair:
-    """A prediction and a target, and what the measures are made of."""
-
-    def __init__(self, pred: Sides, target: Sides) -> None:
-        self.exact = pred.low.dtype == object
-        self.low, self.high, self.sides = pred.low, pred.high, pred.lengths
-        self.target_low, self.target_high = target.low, target.high
-        self.target_sides = target.lengths
-        # What is left of the target when its edges are moved into the prediction.
-        self.overlap = self._into(target.high)
-        self.overlap -= self._into(target.low)
-        self.intersection = product(self.overlap)
-        self.union = pred.area + target.area
-        self.union -= self.intersection
-        self.iou = self.intersection / positive(self.union)
-
-    def _into(self, edge: Numbers) -> Numbers:
-        moved = np.maximum(edge, self.low)
-        return np.minimum(moved, self.high, out=moved)
-
-    def number(self, value: float) -> Any:
-        """Make a float one of the numbers that this pair computes with."""
-        return Fraction(value) if self.exact else value
-
-    @cached_property
-    def hull(self) -> Numbers:
-        """Sides of the enclosing box."""
-        high = np.maximum(self.high, self.target_high)
-        high -= np.minimum(self.low, self.target_low)
-        return high
-
-    @cached_property
-    def between(self) -> Numbers:
-        """From the centre of the target to that of the prediction."""
-        twice = self.low - self.target_low
-        twice += self.high - self.target_high
-        return twice * self.number(0.5)
-
-    @cached_property
-    def passed(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """Twice ``[lo' < lo]`` and ``[hi < hi']``."""
-        return twice_below(self.target_low, self.low), twice_below(self.high, self.target_high)
-
-    @cached_property
-    def twice_overlap_slopes(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """Twice the slopes of the overlap in lo and hi."""
-        low, high = self.passed
-        beyond_low = twice_below(self.target_high, self.low)
-        beyond_high = twice_below(self.high, self.target_low)
-        return beyond_low - low, high - beyond_high
-
-    @cached_property
-    def twice_hull_slopes(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """Twice the slopes of the hull in lo and hi: ``[lo < lo']`` is 1 less ``[lo' < lo]``."""
-        low, high = self.passed
-        return low - 2, 2 - high
-
-
-def twice_below(s: Numbers, t: Numbers) -> NDArray[np.int8]:
-    """Twice ``[s < t]``: 2, 0, or 1 where s = t."""
-    twice: NDArray[np.int8] = (s < t).view(np.int8)
-    twice += (s <= t).view(np.int8)
-    return twice
-
-
-def product(sides: Numbers) -> Numbers:
-    """Area from width and height."""
-    width, height = sides
-    return width * height
-
-
-def squared_length(vector: Numbers) -> Numbers:
-    """By Pythagoras."""
-    x, y = vector
-    return x * x + y * y
-
-
-def positive(whole: Numbers) -> Numbers:
-    """Make 0 in a denominator a positive number, which leaves 0/0 = 0."""
-    if whole.dtype == object:
-        return whole + (whole == 0)
-    return np.maximum(whole, SMALLEST_NORMAL)
-
-
-class Slopes:
-    """Slopes in what the edges move: sides of overlap, prediction and hull, and the centre."""
-
-    def __init__(self, overlap: Numbers, sides: Numbers) -> None:
-        self.overlap, self.sides = overlap, sides
-        self.hull: Numbers | None = None
-        self.centre: Numbers | None = None
-
-
-@dataclass(frozen=True)
-class Formula:
-    """Which loss, in which format, by which convention."""
-
-    measure: str
-    fmt: str
-    alpha: str = "constant"
-
-    def fill(self, out: Numbers, pair: Pair) -> None:
-        """Compute the slopes of the loss in the four numbers of the prediction, shape (4, n)."""
-        slopes = of_iou(pair)
-        for penalty in PENALTIES[self.measure]:
-            penalty(pair, slopes, self.alpha)
-        to_edges(out, pair, slopes)
-        TO_NUMBERS[self.fmt](out[:2], out[2:])
-
-
-def of_iou(pair: Pair) -> Slopes:
-    """``1 − I/U``: the slope is ``−(1 + IoU)/U`` in I and ``IoU/U`` in A, with U = A + B − I."""
-    per_union = 1 / positive(pair.union)
-    in_intersection = -(1 + pair.iou) * per_union
-    in_area = pair.iou * per_union
-    return Slopes(pair.overlap[::-1] * in_intersection, pair.sides[::-1] * in_area)
-
-
-def enclosure(pair: Pair, slopes: Slopes, _: str) -> None:
-    """``(C − U)/C``: the slope is ``U/C²`` in C, ``1/C`` in I and ``−1/C`` in A."""
-    area = product(pair.hull)
-    # Where C is 0 the penalty is 0 by definition, though U may begin to grow there.
-    per_area = (area > 0) / positive(area)
-    filled = pair.union / positive(area)
-    slopes.hull = pair.hull[::-1] * (filled * per_area)
-    slopes.overlap += pair.overlap[::-1] * per_area
-    slopes.sides -= pair.sides[::-1] * per_area
-
-
-def _distance(pair: Pair, slopes: Slopes, _: str) -> None:
-    """``d²/c²``: the slope is ``1/c²`` in d² and ``−d²/c⁴`` in c²."""
-    per_diagonal = 1 / positive(squared_length(pair.hull))
-    slopes.centre = pair.between * (2 * per_diagonal)
-    slopes.hull = pair.hull * (-2 * squared_length(pair.between) * per_diagonal * per_diagonal)
-
-
-def _aspect(pair: Pair, slopes: Slopes, alpha: str) -> None:
-    """``αv``, where v is the square of a turn, the difference of two aspect angles.
-
-    In right angles, the angle ``2/π atan2(w, h)`` has the slope ``2/π h/(w² + h²)`` in w, and
-    ``−2/π w/(w² + h²)`` in h.
-    """
-    turn = turn_of(pair)
-    v = turn * turn
-    in_v, in_iou = ALPHAS[alpha](v / positive((1 - pair.iou) + v), pair.iou)
-    per_square = pair.number(2 / pi) / positive(squared_length(pair.sides))
-    in_angle = -2 * turn * in_v * per_square
-    if in_iou is not None:
-        slopes.overlap *= 1 - in_iou
-        slopes.sides *= 1 - in_iou
-    width, height = pair.sides
-    slopes.sides[0] += height * in_angle
-    slopes.sides[1] -= width * in_angle
-
-
-def turn_of(pair: Pair) -> Numbers:
-    """From the aspect angle of the prediction to that of the target, in right angles."""
-    if pair.exact:
-        return np.frompyfunc(_exact_turn, 4, 1)(*pair.sides, *pair.target_sides)
-    angle, target_angle = np.arctan2(*pair.sides), np.arctan2(*pair.target_sides)
-    return (target_angle - angle) * (2 / pi)
-
-
-def _exact_turn(
-    width: Fraction, height: Fraction, target_width: Fraction, target_height: Fraction
-) -> Fraction:
-    """Round one arctangent only, as :func:`iou.exact.ciou` does."""
-    height += not (width or height)
-    target_height += not (target_width or target_height)
-    opposite = target_width * height - width * target_height
-    adjacent = height * target_height + width * target_width
-    longer = max(abs(opposite), adjacent)
-    return Fraction(atan2(opposite / longer, adjacent / longer) / (pi / 2))
-
-
-def to_edges(out: Numbers, pair: Pair, slopes: Slopes) -> None:
-    """Apply the chain rule, from what a loss is made of to the edges."""
-    low, high = out[:2], out[2:]
-    half = pair.number(0.5)
-    in_overlap = slopes.overlap * half
-    np.multiply(pair.twice_overlap_slopes[_LOW], in_overlap, out=low)
-    np.multiply(pair.twice_overlap_slopes[_HIGH], in_overlap, out=high)
-    low -= slopes.sides
-    high += slopes.sides
-    if slopes.hull is not None:
-        in_hull = slopes.hull * half
-        low += pair.twice_hull_slopes[_LOW] * in_hull
-        high += pair.twice_hull_slopes[_HIGH] * in_hull
-    if slopes.centre is not None:
-        in_centre = slopes.centre * half
-        low += in_centre
-        high += in_centre
-
-
-PENALTIES: dict[str, tuple[Callable[[Pair, Slopes, str], None], ...]] = {
-    "iou": (),
-    "giou": (enclosure,),
-    "diou": (_distance,),
-    "ciou": (_distance, _aspect),
-}
-
-# How much of the slope of v, and of the slope of the IoU, is in that of αv = v² / (S + v).
-ALPHAS: dict[str, Callable[[Numbers, Numbers], tuple[Numbers, Numbers | None]]] = {
-    "constant": lambda alpha, _: (alpha, None),
-    "differentiated": lambda alpha, _: (2 * alpha - alpha * alpha, alpha * alpha),
-    "gated": lambda alpha, iou: (alpha * (2 * iou >= 1), None),
-}
-
-# From edges to the four numbers of a format, in place: a centre moves both edges; a side moves both
-# by half in ``cxcywh``, and one in ``xywh``.
-
-
-def _keep(low: Numbers, high: Numbers) -> None:
-    """Corners are edges."""
-
-
-def _to_start_and_side(low: Numbers, high: Numbers) -> None:
-    low += high
-
-
-def _to_centre_and_side(low: Numbers, high: Numbers) -> None:
-    low += high
-    high -= low / 2
-
-
-TO_NUMBERS: dict[str, Callable[[Numbers, Numbers], None]] = {
-    "xyxy": _keep,
-    "xywh": _to_start_and_side,
-    "cxcywh": _to_centre_and_side,
-    "xyxy_inclusive": _keep,
-}
+        both.append(np.array(corners, dtype=object).reshape(2, 2, 1))
+    out = np.empty((5, 1), dtype=object)
+    formula.fill(out[:4], _pair(*both, Room(1, object)), out[4])
+    return [nearest_float(number) for number in out[:, 0]]

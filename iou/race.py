@@ -32,25 +32,22 @@ from typing import Any
 import numpy as np
 
 from .boxes import FloatArray
-from .losses import (
+from .formulas import (
     ALPHAS,
-    TO_NUMBERS,
-    Descent,
-    Look,
+    FORMATS,
+    Formula,
+    Numbers,
     Pair,
-    Rule,
     Slopes,
-    check_names,
-    descend,
-    enclosure,
+    Term,
+    of_enclosure,
     of_iou,
     positive,
     product,
-    sides_of,
     squared_length,
-    to_edges,
     turn_of,
 )
+from .losses import Descent, Rule, descend, formula_of, rule_of
 
 CENTRE = 10.0
 RADIUS = 3.0
@@ -171,35 +168,34 @@ def run(
 
 def gradient_rule(measure: str, departures: Collection[str], alpha: str = "constant") -> Rule:
     """Make a gradient with departures, for :func:`iou.descend` in the format ``cxcywh``."""
-    check_names(measure, alpha)
+    formula = formula_of(measure, "cxcywh", alpha)
     for name in departures:
         if name not in RELEASED[measure]:
             known = ", ".join(map(repr, RELEASED[measure]))
             raise ValueError(f"{measure} has no departure {name!r}; it has {known}")
 
-    def rule(target: FloatArray) -> Look:
-        there = sides_of(target, "cxcywh")
+    def fill(gradient: Numbers, pair: Pair) -> None:
+        np.copyto(gradient, _by_edges(of_iou, pair, formula, departures))
+        if measure == "giou":
+            measured = _Signed(pair) if "signed_intersection" in departures else pair
+            gradient += _by_edges(of_enclosure, measured, formula, departures)
+        if measure in ("diou", "ciou"):
+            gradient += _distance(pair, departures)
+        if measure == "ciou":
+            gradient += _aspect(pair, formula, departures)
 
-        def look(pred: FloatArray) -> tuple[FloatArray, FloatArray]:
-            pair = Pair(sides_of(pred, "cxcywh"), there)
-            gradient = _by_edges(pair, of_iou(pair), departures)
-            if measure == "giou":
-                gradient += _enclosure(pair, departures)
-            if measure in ("diou", "ciou"):
-                gradient += _distance(pair, departures)
-            if measure == "ciou":
-                gradient += _aspect(pair, departures, alpha)
-            return pair.iou, gradient
-
-        return look
-
-    return rule
+    return rule_of(fill, "cxcywh")
 
 
-def _by_edges(pair: Pair, slopes: Slopes, departures: Collection[str]) -> FloatArray:
-    gradient = np.empty((4, *pair.iou.shape))
-    to_edges(gradient, pair, slopes)
-    TO_NUMBERS["cxcywh"](gradient[:2], gradient[2:])
+def _by_edges(term: Term, pair: Pair, formula: Formula, departures: Collection[str]) -> Numbers:
+    room = pair.room
+    slopes = Slopes(np.zeros(room.count), room)
+    term(pair, slopes, formula)
+    room.passage.clear()
+    gradient = room.take(4)
+    slopes.outward(pair, gradient.reshape(2, 2, -1))
+    FORMATS["cxcywh"].slopes(gradient[:2], gradient[2:], room.passage)
+    room.passage.clear()
     if "whole_edges" in departures:
         gradient[2:] *= 2
     return gradient
@@ -210,28 +206,23 @@ class _Signed(Pair):
 
     def __init__(self, pair: Pair) -> None:
         vars(self).update(vars(pair))
-        self.overlap = np.minimum(self.high, self.target_high)
-        self.overlap -= np.maximum(self.low, self.target_low)
-        self.intersection = product(self.overlap)
-        self.union = pair.union + pair.intersection - self.intersection
-        low, high = self.passed
-        self.twice_overlap_slopes = -low, high
+        room, pred, target = pair.room, pair.pred, pair.target
+        self.overlap = np.minimum(pred.high, target.high, out=room.take(2))
+        self.overlap -= np.maximum(pred.low, target.low, out=room.take(2))
+        self.twice_inside = 2 - pair.twice_outermost
+        self.intersection = product(self.overlap, room.take())
+        self.union = np.add(pred.area, target.area, out=room.take())
+        self.union -= self.intersection
 
 
-def _enclosure(pair: Pair, departures: Collection[str]) -> FloatArray:
-    measured = _Signed(pair) if "signed_intersection" in departures else pair
-    slopes = Slopes(np.zeros_like(pair.overlap), np.zeros_like(pair.sides))
-    enclosure(measured, slopes, "constant")
-    return _by_edges(measured, slopes, departures)
-
-
-def _distance(pair: Pair, departures: Collection[str]) -> FloatArray:
+def _distance(pair: Pair, departures: Collection[str]) -> Numbers:
     """Slope of ``d²/c²``, by the centre and the sides of the prediction."""
-    per_diagonal = 1 / positive(squared_length(pair.hull))
-    distance = squared_length(pair.between) * per_diagonal
-    in_low, in_high = (twice / 2 for twice in pair.twice_hull_slopes)
+    room = pair.room
+    per_diagonal = 1 / positive(squared_length(pair.hull, room), room)
+    distance = squared_length(pair.between, room) * per_diagonal
+    low, high = np.multiply(pair.twice_outermost, 0.5, out=room.take(2, 2))
     # How a side of the hull follows the centre and the side of the prediction on its axis.
-    moves, grows = in_low + in_high, (in_high - in_low) / 2
+    moves, grows = high - low, (high + low) / 2
     in_centre, in_side = pair.hull * moves, pair.hull * grows
     if "hull_spanning" in departures:
         in_side = np.where(grows == 1, -in_side, in_side)
@@ -245,19 +236,21 @@ def _distance(pair: Pair, departures: Collection[str]) -> FloatArray:
     return np.concatenate([pull + of_hull * in_centre, of_hull * in_side])
 
 
-def _aspect(pair: Pair, departures: Collection[str], alpha: str) -> FloatArray:
+def _aspect(pair: Pair, formula: Formula, departures: Collection[str]) -> Numbers:
+    """Slope of αv, by the centre and the sides of the prediction."""
+    room = pair.room
     turn = turn_of(pair)
     v = turn * turn
     whole = (1 - pair.iou) + v
     if "epsilon" in departures:
         whole += 1e-7
-    in_v, in_iou = ALPHAS[alpha](v / positive(whole), pair.iou)
+    _, in_v, in_iou = ALPHAS[formula.alpha](v / positive(whole, room), pair.iou)
     in_angle = -4 / np.pi * turn * in_v
     if "no_denominator" not in departures:
-        in_angle /= positive(squared_length(pair.sides))
+        in_angle /= positive(squared_length(pair.sides, room), room)
     width, height = pair.sides
     gradient = np.zeros((4, *v.shape))
     gradient[2:] = height * in_angle, -width * in_angle
     if in_iou is not None:
-        gradient -= in_iou * _by_edges(pair, of_iou(pair), departures)
+        gradient -= in_iou * _by_edges(of_iou, pair, formula, departures)
     return gradient
