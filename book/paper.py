@@ -145,6 +145,8 @@ def laid_out(
 ) -> str:
     """Make a page for the screen one for paper."""
     found = chapters(page, contents)
+    # Nothing moves on paper: what stands there without a script stays.
+    page = re.sub(r"<script[^>]*_static/iou[^>]*></script>", "", page)
     # Links to chapters are links within the page.
     page = re.sub(r'href="(?:book/)?intro\.html#', 'href="#', page)
     for chapter in found:
