@@ -1,16 +1,24 @@
 """The built book, as files: complete, self-contained, and sound HTML."""
 
+import base64
 import re
 from collections.abc import Iterator
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import lighter
+import matplotlib.pyplot as plt
 import nbformat
+import numpy as np
 import pytest
 import streams
 from bs4 import BeautifulSoup, Tag
 from helpers import HTML, PAGES, ROOT
+from PIL import Image
+
+from iou import plot
 
 EVERY_FILE = [*PAGES, "genindex", "search", "index"]
 
@@ -179,9 +187,94 @@ def test_the_first_page_leads_to_the_book(soups: dict[str, BeautifulSoup]) -> No
     assert refresh["content"] == f"0; url={PAGES[0]}.html"
 
 
-def test_a_page_with_its_pictures_weighs_less_than_two_megabytes(html: Path, name: str) -> None:
+# Nothing is heavier than it need be
+
+
+def test_a_page_weighs_less_than_a_megabyte_beyond_what_pages_share(html: Path, name: str) -> None:
     page = html / f"{name}.html"
-    assert sum(file.stat().st_size for file in [page, *pictures(page)]) < 2_000_000
+    own = {page, *files_loaded(page)} - shared_files(page)
+    assert sum(file.stat().st_size for file in own if file.is_file()) < 1_000_000
+
+
+def test_what_pages_share_weighs_less_than_mathjax_and_half_a_megabyte(
+    html: Path, name: str
+) -> None:
+    weights = {file.name: file.stat().st_size for file in shared_files(html / f"{name}.html")}
+    weights.pop("mathjax-tex-svg.js", None)
+    assert sum(weights.values()) < 500_000
+
+
+def test_a_page_has_the_scripts_of_its_interactive_figures_only(html: Path, name: str) -> None:
+    page = html / f"{name}.html"
+    text = page.read_text()
+    loaded = {file.name for file in shared_files(page)}
+    for script, sign in lighter.SCRIPTS.items():
+        assert (script in loaded) == (sign in text)
+
+
+def test_the_icons_of_all_pages_are_in_the_style_sheet(
+    soups: dict[str, BeautifulSoup], html: Path
+) -> None:
+    named = {
+        name
+        for soup in soups.values()
+        for icon in soup.select("i:is(.fa-solid, .fas, .fab)")
+        for name in icon["class"]
+        if name.startswith("fa-") and name not in ("fa-solid", "fa-lg")
+    }
+    assert len(named) > 10
+    css = (html / "_static/styles/pydata-sphinx-theme.css").read_text()
+    assert [name for name in named if f".{name}:before{{content:" not in css] == []
+    assert "webfonts/" not in css
+
+
+def drawing_of(pixels: np.ndarray) -> str:
+    """Draw a photograph with an outline."""
+    ax = plot.photo(pixels)
+    plot.draw_boxes(ax, (1 / 3, 1, 100, 100), "truth")
+    file = BytesIO()
+    ax.figure.savefig(file, format="svg")
+    plt.close(ax.figure)
+    return file.getvalue().decode()
+
+
+def test_a_photograph_becomes_a_jpeg_that_looks_the_same() -> None:
+    rows, columns = np.mgrid[:200, :300]
+    noise = np.random.default_rng(0).integers(0, 10, (200, 300))
+    pixels = (rows / 2 + columns / 3 + noise).astype(np.uint8)
+    heavy = drawing_of(pixels)
+    light = lighter.lighter_drawing(heavy)
+    assert len(light) < len(heavy) / 2
+    data = re.search(r"data:image/jpeg;base64,([^\"]+)", light)[1]
+    picture = Image.open(BytesIO(base64.b64decode(data)))
+    assert picture.mode == "L"
+    upright = abs(np.asarray(picture).astype(int) - pixels)
+    turned = abs(np.asarray(picture)[::-1].astype(int) - pixels)
+    assert min(upright.mean(), turned.mean()) < 2
+
+
+def test_a_small_or_transparent_picture_is_kept_to_the_pixel() -> None:
+    noise = np.random.default_rng(0).integers(0, 255, (200, 200, 4), dtype=np.uint8)
+    for picture in (noise[:50, :50, :3], noise):
+        file = BytesIO()
+        Image.fromarray(picture).save(file, "PNG")
+        svg = f'<image href="data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"/>'
+        assert lighter.lighter_drawing(svg) == svg
+
+
+def test_outlines_have_no_more_digits_than_can_be_seen() -> None:
+    svg = '<g transform="scale(0.015625)"><path d="M 1.23456 -7.0001 L 20.5 300"/></g>'
+    assert lighter.lighter_drawing(svg) == svg.replace("1.23456 -7.0001", "1.23 -7")
+
+
+def test_a_rule_goes_only_if_no_page_has_its_class() -> None:
+    css = (
+        "/*! A, b */.a .b,.c{x:y}.gone,p.gone:hover{x:y}@media print{.gone{x:y}}"
+        "@media print{.c{x:y}.a.gone{x:y}}:root{--x:y}.c:not(.gone){x:y}.bs-any{x:y}"
+    )
+    assert lighter.lighter_style(css, {"a", "b", "c"}) == (
+        "/*! A, b */.a .b,.c{x:y}@media print{.c{x:y}}:root{--x:y}.c:not(.gone){x:y}.bs-any{x:y}"
+    )
 
 
 # The HTML is sound
