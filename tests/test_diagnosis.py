@@ -547,6 +547,89 @@ UNCLAMPED = {
 }
 
 
+# Found by functions that were written without a look at those above.
+
+
+def truncated(a, b):
+    return int(iou.iou(a, b) * 100) / 100
+
+
+def near_corner_of_cut_halves(a, b):
+    boxes = ((x - w // 2, y - h // 2, w, h) for x, y, w, h in (a, b))
+    return iou.iou(*boxes, fmt="xywh")
+
+
+def in_float16(a, b):
+    a, b = np.asarray(a, np.float16), np.asarray(b, np.float16)
+    sides = np.clip(np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2]), 0, None)
+    union = np.prod(a[2:] - a[:2]) + np.prod(b[2:] - b[:2]) - np.prod(sides)
+    return float(np.prod(sides) / union) if union > 0 else 0.0
+
+
+def wide_products_of_wrapped_sides(a, b):
+    sides = np.clip(np.minimum(a[:, 2:], b[:, 2:]) - np.maximum(a[:, :2], b[:, :2]), 0, None)
+    shared = sides.prod(axis=1)
+    union = (a[:, 2:] - a[:, :2]).prod(axis=1) + (b[:, 2:] - b[:, :2]).prod(axis=1) - shared
+    return np.where(union > 0, shared / np.maximum(union, 1e-300), 0)
+
+
+def epsilon_in_heights(a, b):
+    areas = [(x2 - x1) * (y2 - y1 + 1e-3) for x1, y1, x2, y2 in (a, b)]
+    return iou.intersection(a, b) / (sum(areas) - iou.intersection(a, b) + 1e-3)
+
+
+def changes_what_does_not_start_at_0(a, b):
+    value = iou.iou(a, b)
+    if isinstance(a, list):
+        a[2] -= a[0]
+    return value
+
+
+def giou_if_anything_is_shared(a, b):
+    return iou.giou(a, b) if iou.intersection(a, b) else 0.0
+
+
+def diou_if_anything_is_shared(a, b):
+    return iou.diou(a, b) if iou.intersection(a, b) else 0.0
+
+
+def with_v(v):
+    def function(a, b):
+        value = v(*((box[2] - box[0], box[3] - box[1]) for box in (a, b)))
+        alpha = value / (1 - iou.iou(a, b) + value) if value else 0
+        return iou.diou(a, b) - alpha * value
+
+    return function
+
+
+def half_a_factor(first, second):
+    return 2 / math.pi**2 * (math.atan2(*first) - math.atan2(*second)) ** 2
+
+
+def without_arctangent(first, second):
+    return 4 / math.pi**2 * (first[0] / first[1] - second[0] / second[1]) ** 2
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "options"),
+    [
+        ("rounded", truncated, {}),
+        ("halves cut to integers", near_corner_of_cut_halves, {"fmt": "cxcywh"}),
+        ("half precision", in_float16, {}),
+        ("unsigned numbers wrap", wide_products_of_wrapped_sides, {}),
+        ("epsilon in the denominator", epsilon_in_heights, {}),
+        ("changes its input", changes_what_does_not_start_at_0, {}),
+        ("no penalty for boxes apart", giou_if_anything_is_shared, {"measure": "giou"}),
+        ("no penalty for boxes apart", diou_if_anything_is_shared, {"measure": "diou"}),
+        ("wrong v", with_v(half_a_factor), {"measure": "ciou"}),
+        ("wrong v", with_v(without_arctangent), {"measure": "ciou"}),
+    ],
+)
+def test_a_mistake_that_was_once_overlooked_is_named(name, function, options):
+    found = diagnose(function, **options)
+    assert names(found) == [name], found
+
+
 # Functions that are right.
 
 

@@ -23,7 +23,7 @@ SIDES = {
 }
 _SOME_EPSILON = (
     "epsilon in the denominator",
-    "Small boxes alone come out wrong, as if a small number were added to a denominator.",
+    "The smaller the boxes, the worse the result, as if a number were added to a denominator.",
     "Leave it out, and return 0 where the denominator is 0.",
 )
 _UNSTEADY = (
@@ -158,6 +158,8 @@ def _report_unknown(examination: Examination, wrong: Mapping[Pair, Answer]) -> N
     }
     if not far:
         examination.report(_NEARLY, first)
+    elif all(union(pair, examination.fmt) < _SMALL_UNION for pair in far):
+        examination.report(_SOME_EPSILON, examination.example(*next(iter(far.items()))))
     elif not any(_in_half_range(pair, examination.fmt) for pair in far):
         examination.report(_HALF_PRECISION, examination.example(*next(iter(far.items()))))
     else:
