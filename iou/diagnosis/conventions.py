@@ -152,7 +152,7 @@ def _judge_integers(examination: Examination) -> None:
                 return
             explanation = f"In integers of the type {dtype} {_OF_INTEGERS[name]}."
             remedy = "Convert to float first: boxes = np.asarray(boxes, dtype=float)."
-            example = Example(pair, answer.shown, wide[pair].shown, narrow.name)
+            example = replace(examination.example(pair, answer), boxes=narrow.name)
             examination.report((name, explanation, remedy), example)
 
 
