@@ -281,6 +281,35 @@ def test_with_scripts_the_figure_keeps_its_number_and_caption(page: Page) -> Non
     assert page.locator("iou-playground figcaption .caption-number").is_visible()
 
 
+WHEN_USABLE = """
+new MutationObserver((_, observer) => {
+    if (document.querySelector('.iou-steps dd')?.textContent) {
+        window.usable = performance.now();
+        observer.disconnect();
+    }
+}).observe(document, { childList: true, characterData: true, subtree: true });
+"""
+
+
+def test_on_a_processor_four_times_slower_it_is_usable_within_a_second(
+    browser: Browser, html: Any
+) -> None:
+    """The best of ten tries counts: other tests may want the processor at the same time."""
+    needed = []
+    while len(needed) < 10 and min(needed, default=1000) >= 1000:
+        # Nobody looks at its requests, for that would hold it up.
+        context = browser.new_context()
+        page = context.new_page()
+        page.add_init_script(WHEN_USABLE)
+        slow = context.new_cdp_session(page)
+        slow.send("Emulation.setCPUThrottlingRate", {"rate": 4})
+        page.goto((HTML / PAGE).with_suffix(".html").as_uri())
+        page.wait_for_function("window.usable")
+        needed.append(page.evaluate("window.usable"))
+        context.close()
+    assert min(needed) < 1000, needed
+
+
 def test_every_preset_shows_the_values_of_the_module(page: Page) -> None:
     presets = page.get_by_label("Boxes", exact=True).locator("option").all()
     names = [option.inner_text() for option in presets][1:]
