@@ -47,7 +47,7 @@ Numbers = Any
 Flags = NDArray[np.int8]
 
 # Planes that a room has, and its passage; those that are not used cost nothing.
-_PLANES, _PASSING = 56, 16
+_PLANES, _PASSING = 64, 16
 # Vectors of the processor that begin where a line of its cache does take half the time.
 _LINE = 64
 
@@ -62,7 +62,7 @@ class Room:
     def __init__(self, count: int, dtype: Any = np.float64, planes: int = _PLANES) -> None:
         self.count = count
         self.exact = dtype is object
-        self.half = Fraction(1, 2) if self.exact else 0.5
+        self.half: Any = Fraction(1, 2) if self.exact else 0.5
         memory = np.empty(planes * count + _LINE, dtype)
         start = -memory.ctypes.data % _LINE // memory.itemsize
         self._planes = memory[start : start + planes * count]
@@ -102,7 +102,7 @@ class Sides:
     @cached_property
     def angle(self) -> Numbers:
         """Aspect angle ``atan2(w, h)``, in right angles."""
-        angle = np.arctan2(*self.lengths, out=self._room.take())
+        angle = np.arctan2(self.lengths[0], self.lengths[1], out=self._room.take())
         angle /= pi / 2
         return angle
 
@@ -198,10 +198,10 @@ class Slopes:
 
     def __init__(self, measure: Numbers, room: Room) -> None:
         self.measure = measure
-        self.overlap: Numbers | None = None
-        self.sides: Numbers | None = None
-        self.hull: Numbers | None = None
-        self.shift: Numbers | None = None
+        self.overlap: Numbers = None
+        self.sides: Numbers = None
+        self.hull: Numbers = None
+        self.shift: Numbers = None
         self._room = room
 
     def add(self, name: str, vector: Numbers, factor: Numbers) -> None:

@@ -29,8 +29,8 @@ from .boxes import SMALLEST_NORMAL, Boxes, FloatArray, evaluate, nearest_float, 
 from .formulas import ALPHAS, FORMATS, TERMS, Formula, Numbers, Pair, Room, Sides
 from .overlap import MEASURES
 
-# Boxes computed at a time: what the formulas need on the way then fits the processor's cache.
-_BLOCK = 2**13
+# Boxes computed at a time. Fewer fit the processor's cache better, and threads take turns oftener.
+_BLOCK = 2**14
 
 # From predictions to their IoU and gradient; from targets to that.
 Look = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
@@ -424,10 +424,10 @@ def _of_plain(
     if formula.fmt != "xyxy" or not (_is_plain(pred) and _is_plain(target)):
         return None
     try:
-        shape = np.broadcast_shapes(pred.shape, target.shape)
+        first, second = np.broadcast_arrays(pred, target)
     except ValueError:
         return None
-    rows, target_rows = (np.broadcast_to(boxes, shape).reshape(-1, 4) for boxes in (pred, target))
+    rows, target_rows = first.reshape(-1, 4), second.reshape(-1, 4)
     values, gradient = np.empty(len(rows)), np.empty(rows.shape)
     try:
         with np.errstate(all="raise"):
@@ -436,19 +436,21 @@ def _of_plain(
                 numbers, target_numbers, slopes = room.take(4), room.take(4), room.take(4)
                 np.copyto(numbers, rows[part].T)
                 np.copyto(target_numbers, target_rows[part].T)
-                both = [FORMATS["xyxy"].sides(some, room) for some in (numbers, target_numbers)]
+                sides = FORMATS["xyxy"].sides(numbers, room)
+                target_sides = FORMATS["xyxy"].sides(target_numbers, room)
                 # A number that is NaN or infinite leaves no side that is positive and finite.
-                if not all(0 < s.lengths.min() <= s.lengths.max() < np.inf for s in both):
-                    return None
-                formula.fill(slopes, Pair(*both, room), values[part])
+                for lengths in (sides.lengths, target_sides.lengths):
+                    if not 0 < lengths.min() <= lengths.max() < np.inf:
+                        return None
+                formula.fill(slopes, Pair(sides, target_sides, room), values[part])
                 # Adding 0 makes −0 a 0.
                 np.add(slopes.T, 0, out=gradient[part])
     except FloatingPointError:
         return None
-    return _shaped(values, shape[:-1]), gradient.reshape(shape)
+    return _shaped(values, first.shape[:-1]), gradient.reshape(first.shape)
 
 
-def _is_plain(boxes: ArrayLike) -> bool:
+def _is_plain(boxes: Any) -> bool:
     return type(boxes) is np.ndarray and boxes.dtype == np.float64 and boxes.shape[-1:] == (4,)
 
 
@@ -513,12 +515,13 @@ def _pair(edges: Numbers, target_edges: Numbers, room: Room) -> Pair:
 
 def _exactly(pred: Boxes, target: Boxes, row: tuple[int, ...], formula: Formula) -> list[float]:
     """Compute one gradient and its value in Fractions, by the same formulas."""
-    both = []
-    for boxes in (pred, target):
+
+    def edges(boxes: Boxes) -> Numbers:
         own = row[len(row) - len(boxes.shape) :]
         index = tuple(0 if size == 1 else i for i, size in zip(own, boxes.shape, strict=True))
         corners = exact.corners(boxes.given[index].tolist(), boxes.fmt)
-        both.append(np.array(corners, dtype=object).reshape(2, 2, 1))
+        return np.array(corners, dtype=object).reshape(2, 2, 1)
+
     out = np.empty((5, 1), dtype=object)
-    formula.fill(out[:4], _pair(*both, Room(1, object)), out[4])
+    formula.fill(out[:4], _pair(edges(pred), edges(target), Room(1, object)), out[4])
     return [nearest_float(number) for number in out[:, 0]]

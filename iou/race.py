@@ -217,40 +217,57 @@ class _Signed(Pair):
 
 def _distance(pair: Pair, departures: Collection[str]) -> Numbers:
     """Slope of ``d²/c²``, by the centre and the sides of the prediction."""
-    room = pair.room
-    per_diagonal = 1 / positive(squared_length(pair.hull, room), room)
-    distance = squared_length(pair.between, room) * per_diagonal
-    low, high = np.multiply(pair.twice_outermost, 0.5, out=room.take(2, 2))
+    room, hull = pair.room, pair.hull
+    diagonal = positive(squared_length(hull, room), room)
+    low, high = which = room.take(2, 2)
+    np.copyto(which, pair.twice_outermost)
+    which *= 0.5
     # How a side of the hull follows the centre and the side of the prediction on its axis.
-    moves, grows = high - low, (high + low) / 2
-    in_centre, in_side = pair.hull * moves, pair.hull * grows
+    moves = np.subtract(high, low, out=room.take(2))
+    grows = np.add(high, low, out=low)
+    grows *= 0.5
+    gradient = room.take(4)
+    in_centre = np.multiply(hull, moves, out=gradient[:2])
+    in_side = np.multiply(hull, grows, out=gradient[2:])
     if "hull_spanning" in departures:
-        in_side = np.where(grows == 1, -in_side, in_side)
+        np.negative(in_side, out=in_side, where=grows == 1)
     if "hull_both_sides" in departures:
-        in_centre += pair.hull[::-1] * moves
-        in_side += pair.hull[::-1] * grows
+        moves *= hull[::-1]
+        in_centre += moves
+        grows *= hull[::-1]
+        in_side += grows
     if "hull_sign" in departures:
-        in_centre = -in_centre
-    of_hull = -2 * distance * per_diagonal
-    pull = 2 * pair.between * per_diagonal
-    return np.concatenate([pull + of_hull * in_centre, of_hull * in_side])
+        np.negative(in_centre, out=in_centre)
+    of_hull = squared_length(pair.between, room)
+    of_hull /= diagonal
+    of_hull /= diagonal
+    of_hull *= -2
+    gradient *= of_hull
+    pull = np.divide(pair.between, diagonal, out=moves)
+    pull *= 2
+    in_centre += pull
+    return gradient
 
 
 def _aspect(pair: Pair, formula: Formula, departures: Collection[str]) -> Numbers:
     """Slope of αv, by the centre and the sides of the prediction."""
     room = pair.room
     turn = turn_of(pair)
-    v = turn * turn
-    whole = (1 - pair.iou) + v
+    v = np.multiply(turn, turn, out=room.take())
+    whole = np.subtract(1, pair.iou, out=room.take())
+    whole += v
     if "epsilon" in departures:
         whole += 1e-7
-    _, in_v, in_iou = ALPHAS[formula.alpha](v / positive(whole, room), pair.iou)
-    in_angle = -4 / np.pi * turn * in_v
+    v /= positive(whole, room)
+    _, in_v, in_iou = ALPHAS[formula.alpha](v, pair.iou)
+    turn *= in_v
+    turn *= -4 / np.pi
     if "no_denominator" not in departures:
-        in_angle /= positive(squared_length(pair.sides, room), room)
-    width, height = pair.sides
-    gradient = np.zeros((4, *v.shape))
-    gradient[2:] = height * in_angle, -width * in_angle
+        turn /= positive(squared_length(pair.sides, room), room)
+    gradient = room.take(4)
+    gradient[:2] = 0
+    np.multiply(pair.sides[::-1], turn, out=gradient[2:])
+    np.negative(gradient[3], out=gradient[3])
     if in_iou is not None:
         gradient -= in_iou * _by_edges(of_iou, pair, formula, departures)
     return gradient
