@@ -1,5 +1,6 @@
 """The course: students get no solution, and with the official ones their notebooks run."""
 
+import itertools
 import json
 import os
 import re
@@ -198,6 +199,66 @@ def test_everything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     # What a notebook reads lies where it looks for it, and so does what a deck loads.
     assert json.loads((tmp_path / "student/../benchmarks/results.json").read_text())["tables"]
     assert (tmp_path / "slides" / course.MATHJAX).exists()
+
+
+# Teaching.
+
+TEACHING = (course.ROOT / "book" / "teaching.md").read_text("utf-8")
+
+
+def lesson(title: str) -> str:
+    return TEACHING.partition(f"### {title}")[2].partition("\n#")[0]
+
+
+def chapters_in(text: str) -> list[str]:
+    return re.findall(r"\{doc\}`([\w-]+)`", text)
+
+
+def minutes(time: str) -> int:
+    hours, _, rest = time.rpartition(":")
+    return 60 * int(hours or 0) + int(rest)
+
+
+@pytest.mark.parametrize(("title", "length"), [("45 minutes", 45), ("Half a day", 240)])
+def test_a_lesson_plan_accounts_for_every_minute(title: str, length: int) -> None:
+    rows = re.findall(r"^\| ([\d:]+)–([\d:]+) \|", lesson(title), re.MULTILINE)
+    times = [(minutes(start), minutes(end)) for start, end in rows]
+    assert times[0][0] == 0
+    assert times[-1][1] == length
+    assert all(before[1] == after[0] for before, after in itertools.pairwise(times))
+    assert all(start < end for start, end in times)
+
+
+def test_the_exercises_that_a_plan_names_are_there() -> None:
+    named = re.findall(r"[Ee]xercise (\d) of \{doc\}`([\w-]+)`", TEACHING)
+    assert len(named) >= 8
+    for number, name in named:
+        text = "\n".join(sources(course.chapter(name), "markdown"))
+        assert re.search(rf"^### {number}\. ", text, re.MULTILINE), (number, name)
+
+
+def test_what_a_plan_calls_the_kinds_of_exercise_they_are() -> None:
+    kinds = ["1. By hand", "2. In code", "3. To think about"]
+    assert "1 is by hand, 2 is in code, 3 is to think about" in TEACHING
+    for name in NAMES:
+        text = "\n".join(sources(course.chapter(name), "markdown"))
+        assert re.findall(r"^### (\d\. .*)", text, re.MULTILINE) == kinds, name
+
+
+def test_four_weeks_go_through_every_chapter_once() -> None:
+    rows = re.findall(r"^\| (\d), (.*?) \| (.*) \|$", lesson("Four weeks"), re.MULTILINE)
+    kinds = "first session", "second session", "at home"
+    assert [(week, kind) for week, kind, _ in rows] == list(itertools.product("1234", kinds))
+    assert sorted(chapters_in("\n".join(what for *_, what in rows))) == sorted(NAMES)
+    for _, kind, what in rows:
+        opening = [course.chapter(name).cells[0].source for name in chapters_in(what)]
+        needed = [int(re.search(r"\*\*(\d+) minutes", text)[1]) for text in opening]
+        assert kind == "at home" or sum(needed) <= 60, what  # Of 90: exercises take time too.
+
+
+def test_every_chapter_has_its_objectives_in_order() -> None:
+    table = TEACHING.partition("## Learning objectives")[2].partition("\n## ")[0]
+    assert chapters_in(table) == NAMES
 
 
 # On paper.
