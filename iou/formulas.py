@@ -34,13 +34,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import atan2, pi, prod
+from math import atan2, exp, isqrt, pi, prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .boxes import SMALLEST_NORMAL
+from .boxes import SMALLEST_NORMAL, nearest_float
 
 # An array of float64, or of Fractions.
 Numbers = Any
@@ -62,7 +62,7 @@ class Room:
     def __init__(self, count: int, dtype: Any = np.float64, planes: int = _PLANES) -> None:
         self.count = count
         self.exact = dtype is object
-        self.half: Any = Fraction(1, 2) if self.exact else 0.5
+        self.half = self.number(0.5)
         memory = np.empty(planes * count + _LINE, dtype)
         start = -memory.ctypes.data % _LINE // memory.itemsize
         self._planes = memory[start : start + planes * count]
@@ -80,6 +80,10 @@ class Room:
             planes = self._planes[start * self.count : self._taken * self.count]
             self._known[place] = planes.reshape(*shape, self.count)
         return self._known[place]
+
+    def number(self, value: float) -> Any:
+        """Make a float one of the numbers that are computed with."""
+        return Fraction(value) if self.exact else value
 
     def mark(self) -> int:
         """Say how much is taken."""
@@ -179,9 +183,10 @@ def squared_length(vector: Numbers, room: Room) -> Numbers:
 
 def positive(whole: Numbers, room: Room) -> Numbers:
     """Make 0 in a denominator a positive number, which leaves 0/0 = 0."""
+    out = room.take(*whole.shape[:-1])
     if room.exact:
-        return np.add(whole, whole == 0, out=room.take())
-    return np.maximum(whole, SMALLEST_NORMAL, out=room.take())
+        return np.add(whole, whole == 0, out=out)
+    return np.maximum(whole, SMALLEST_NORMAL, out=out)
 
 
 class Slopes:
@@ -190,7 +195,7 @@ class Slopes:
     Attributes
     ----------
     measure : shape (n,)
-    overlap, sides, hull : shape (2, n), or None for no slope
+    overlap, sides, hull : shape (2, n), or None where there is no slope
         In the sides of intersection, prediction and hull.
     shift : shape (2, n), or None
         In either edge of the prediction, as its centre moves: half the slope in the centre.
@@ -205,7 +210,7 @@ class Slopes:
         self._room = room
 
     def add(self, name: str, vector: Numbers, factor: Numbers) -> None:
-        """Add the product of a vector, shape (2, n), and a factor, shape (n,)."""
+        """Add the product of a vector, shape (2, n), and a factor, shape (n,) or (2, n)."""
         slopes = getattr(self, name)
         if slopes is None:
             setattr(self, name, np.multiply(vector, factor, out=self._room.take(2)))
@@ -214,13 +219,15 @@ class Slopes:
 
     def outward(self, pair: Pair, out: Numbers) -> None:
         """Compute the slopes in the edges, each moving outward, shape (2, 2, n)."""
-        passage = self._room.passage
-        np.copyto(out, pair.twice_inside)
-        self.overlap *= self._room.half
-        out *= self.overlap
-        out += self.sides
+        if self.overlap is None:
+            np.copyto(out, self.sides)
+        else:
+            np.copyto(out, pair.twice_inside)
+            self.overlap *= self._room.half
+            out *= self.overlap
+            out += self.sides
         if self.hull is not None:
-            in_hull = passage.take(2, 2)
+            in_hull = self._room.passage.take(2, 2)
             np.copyto(in_hull, pair.twice_outermost)
             self.hull *= self._room.half
             in_hull *= self.hull
@@ -298,7 +305,7 @@ def of_aspect(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
     per_square = positive(squared_length(pair.sides, passage), passage)
     in_angle = np.divide(turn, per_square, out=per_square)
     in_angle *= in_v
-    in_angle *= Fraction(4 / pi) if passage.exact else 4 / pi
+    in_angle *= passage.number(4 / pi)
     against = passage.take(2)
     np.negative(pair.sides[1], out=against[0])
     np.copyto(against[1], pair.sides[0])
@@ -324,12 +331,110 @@ def _exact_turn(
     return Fraction(atan2(opposite / longer, adjacent / longer) / (pi / 2))
 
 
+def of_sides(pair: Pair, slopes: Slopes, _: "Formula") -> None:
+    """``((w − w')/c_w)² + ((h − h')/c_h)²``, by the sides c_w and c_h of the hull.
+
+    With a share s of them, s² has the slope 2s/c_w in w and ``−2s²/c_w`` in c_w.
+    """
+    passage = pair.room.passage
+    hull = positive(pair.hull, passage)
+    share = np.subtract(pair.sides, pair.target.lengths, out=passage.take(2))
+    share /= hull
+    twice_per_hull = np.divide(2, hull, out=hull)
+    slopes.add("sides", share, twice_per_hull)
+    squares = np.multiply(share, share, out=share)
+    for square in squares:
+        slopes.measure -= square
+    slopes.add("hull", np.negative(squares, out=squares), twice_per_hull)
+
+
+def of_power(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
+    """``IoU^p``: its slope is that of the IoU, times ``p IoU^(p − 1)``."""
+    of_iou(pair, slopes, formula)
+    room = pair.room
+    one_less = formula.power - 1
+    if room.exact:
+        power = np.frompyfunc(lambda iou: _exact_power(iou, one_less), 1, 1)(pair.iou)
+    else:
+        power = np.power(pair.iou, one_less, out=room.passage.take())
+    slopes.measure *= power
+    power *= room.number(formula.power)
+    slopes.overlap *= power
+    slopes.sides *= power
+
+
+def of_corners(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
+    """``(d₁² + d₂²)/D²``, by the distances of the corners and the diagonal D of the image.
+
+    With the centre off by Δc and the side by Δs, the edges of an axis are off by Δc ± Δs/2. So the
+    sum of their squares is ``2Δc² + Δs²/2``, with the slope 4Δc in the centre and Δs in the side.
+    """
+    passage = pair.room.passage
+    width, height = (passage.number(side) for side in formula.image)
+    per_square = 1 / (width * width + height * height)
+    shift = np.multiply(pair.between, 2, out=passage.take(2))
+    change = np.subtract(pair.sides, pair.target.lengths, out=passage.take(2))
+    slopes.add("shift", shift, per_square)
+    slopes.add("sides", change, per_square)
+    off = squared_length(shift, passage)
+    off += squared_length(change, passage)
+    off *= passage.half * per_square
+    slopes.measure -= off
+
+
+def of_gaussians(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
+    """``exp(−W/c)``, with ``W² = d² + ((w − w')² + (h − h')²)/4``.
+
+    W has the slope Δc/W in the centre and Δs/4W in the side. Where W is 0 it rises to all sides
+    alike, so that the mean of its slopes is 0.
+    """
+    passage = pair.room.passage
+    constant = passage.number(formula.constant)
+    half_change = np.subtract(pair.sides, pair.target.lengths, out=passage.take(2))
+    half_change *= passage.half
+    distance = squared_length(pair.between, passage)
+    distance += squared_length(half_change, passage)
+    if passage.exact:
+        distance = np.frompyfunc(_exact_root, 1, 1)(distance)
+        similarity = np.frompyfunc(_exact_exponential, 1, 1)(-distance / constant)
+    else:
+        np.sqrt(distance, out=distance)
+        similarity = np.divide(distance, -constant, out=passage.take())
+        np.exp(similarity, out=similarity)
+    np.copyto(slopes.measure, similarity)
+    similarity /= constant
+    similarity /= positive(distance, passage)
+    similarity *= passage.half
+    slopes.add("shift", pair.between, similarity)
+    slopes.add("sides", half_change, similarity)
+
+
+def _exact_power(iou: Fraction, exponent: float) -> Fraction:
+    """Round the power only where it is no fraction."""
+    whole = int(exponent)
+    return iou**whole if whole == exponent else Fraction(float(iou) ** exponent)
+
+
+def _exact_root(square: Fraction) -> Fraction:
+    """Round a root to more than 60 digits in base 2, whatever its size."""
+    up = max(0, 128 - square.numerator.bit_length() + square.denominator.bit_length()) // 2
+    return Fraction(isqrt(square.numerator * 4**up // square.denominator), 2**up)
+
+
+def _exact_exponential(exponent: Fraction) -> Fraction:
+    return Fraction(exp(nearest_float(exponent)))
+
+
 Term = Callable[[Pair, Slopes, "Formula"], None]
 TERMS: dict[str, tuple[Term, ...]] = {
     "iou": (of_iou,),
     "giou": (of_iou, of_enclosure),
     "diou": (of_iou, of_distance),
     "ciou": (of_iou, of_distance, of_aspect),
+    "eiou": (of_iou, of_distance, of_sides),
+    "alpha_iou": (of_power,),
+    "mpdiou": (of_iou, of_corners),
+    "nwd": (of_gaussians,),
 }
 
 # From v / (S + v) and the IoU: α, how much of the slope of v is in that of αv, and how much of the
@@ -348,6 +453,9 @@ class Formula:
     measure: str
     fmt: str
     alpha: str = "constant"
+    power: float = 1.0
+    image: tuple[float, float] = (1.0, 1.0)
+    constant: float = 1.0
 
     def fill(self, gradient: Numbers, pair: Pair, values: Numbers | None = None) -> None:
         """Compute slopes in the four numbers, shape (4, n), and losses, shape (n,)."""

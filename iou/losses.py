@@ -1,19 +1,28 @@
 """Losses for box regression, each with its gradient in closed form, and descent along them.
 
-A loss is 1 less a measure, so it is 1 − IoU and a penalty:
+A loss is 1 less a measure, and most measures are the IoU less a penalty:
 
-===========  ============================  =============================================
-loss         penalty                       source
-===========  ============================  =============================================
-``"iou"``    0                             J. Yu et al., "UnitBox", arXiv:1608.01471 (as
-                                           −ln IoU)
-``"giou"``   (C − U) / C                   H. Rezatofighi et al., arXiv:1902.09630
-``"diou"``   d² / c²                       Z. Zheng et al., arXiv:1911.08287
-``"ciou"``   d² / c² + αv                  Z. Zheng et al., arXiv:1911.08287
-===========  ============================  =============================================
+===============  ===================================  ==========================================
+loss             is                                   source
+===============  ===================================  ==========================================
+``"iou"``        1 − IoU                              J. Yu et al., "UnitBox", arXiv:1608.01471
+                                                      (as −ln IoU)
+``"giou"``       1 − IoU + (C − U) / C                H. Rezatofighi et al., arXiv:1902.09630
+``"diou"``       1 − IoU + d² / c²                    Z. Zheng et al., arXiv:1911.08287
+``"ciou"``       1 − IoU + d² / c² + αv               Z. Zheng et al., arXiv:1911.08287
+``"eiou"``       1 − IoU + d² / c² + (Δw / c_w)²      Y. Zhang et al., arXiv:2101.08158 (without
+                 + (Δh / c_h)²                        its focal factor)
+``"alpha_iou"``  1 − IoUᵖ, with p = `power`           J. He et al., arXiv:2110.13675
+``"mpdiou"``     1 − IoU + (d₁² + d₂²) / D²           S. Ma and Y. Xu, arXiv:2307.07662
+``"nwd"``        1 − exp(−W / c), with                J. Wang et al., arXiv:2110.13389
+                 W² = d² + (Δw² + Δh²) / 4 and
+                 c = `constant`
+===============  ===================================  ==========================================
 
-U and C are the areas of the union and of the enclosing box; c is the diagonal of the enclosing box,
-and d the distance of the centres. :mod:`iou.formulas` derives the gradients.
+U and C are the areas of the union and of the enclosing box, which is c_w wide and c_h high, with
+the diagonal c; d is the distance of the centres, d₁ and d₂ are those of the corners, Δw and Δh the
+differences of the sides, and D is the diagonal of the `image`. :mod:`iou.formulas` derives the
+gradients.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -24,7 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import exact
-from .arguments import one_of, positive_integer
+from .arguments import one_of, positive_integer, real
 from .boxes import SMALLEST_NORMAL, Boxes, FloatArray, evaluate, nearest_float, read
 from .formulas import ALPHAS, FORMATS, TERMS, Formula, Numbers, Pair, Room, Sides
 from .overlap import MEASURES
@@ -44,6 +53,9 @@ def loss(
     *,
     fmt: str = "xyxy",
     alpha: str = "constant",
+    power: float | None = None,
+    image: tuple[float, float] | None = None,
+    constant: float | None = None,
 ) -> float | FloatArray:
     """Loss of predicted boxes: 1 less a measure.
 
@@ -51,25 +63,34 @@ def loss(
     ----------
     pred, target : array_like, shape (..., 4)
         Boxes, as for :func:`iou.iou`, in shapes that broadcast.
-    measure : {"iou", "giou", "diou", "ciou"}, default "iou"
-        The measure.
+    measure : {"iou", "giou", "diou", "ciou", "eiou", "alpha_iou", "mpdiou", "nwd"}, default "iou"
+        Which loss; see :mod:`iou.losses`.
     fmt : {"xyxy", "xywh", "cxcywh", "xyxy_inclusive"}, default "xyxy"
         What the four numbers of both mean; see :mod:`iou.exact`.
     alpha : {"constant", "differentiated", "gated"}, default "constant"
         Which factor α the penalty αv of the CIoU has; the other losses have none. See Notes.
+    power : float, optional
+        The exponent of ``alpha_iou``, at least 1; its paper takes 3.
+    image : (float, float), optional
+        Width and height of the image, for ``mpdiou``.
+    constant : float, optional
+        What distances are divided by in ``nwd``, in the unit of the coordinates; its paper takes
+        12.7 pixels, about the mean size of the objects in its data.
 
     Returns
     -------
     float or ndarray of float64, shape (...)
-        Without unit; 0 for a perfect prediction. Up to 1 for the IoU, 2 for the GIoU and the DIoU,
-        2.5 for the CIoU.
+        Without unit; 0 for a perfect prediction. Up to 1 for ``iou``, ``alpha_iou`` and ``nwd``, 2
+        for ``giou`` and ``diou``, 2.5 for ``ciou``, 4 for ``eiou``; and 3 for ``mpdiou``, if both
+        boxes lie in the image.
 
     Raises
     ------
     ValueError
-        If `measure` or `alpha` is unknown, and as :func:`iou.iou` does.
+        If `measure` or `alpha` is unknown, if a parameter that the loss needs is missing, does not
+        belong to it or is out of range, and as :func:`iou.iou` does.
     TypeError
-        As :func:`iou.iou` does.
+        As :func:`iou.iou` does, and if a parameter is no number.
 
     Notes
     -----
@@ -101,15 +122,27 @@ def loss(
     >>> [round(loss(pred[0], target[0], "ciou", alpha=alpha), 6) for alpha in ("constant", "gated")]
     [0.762918, 0.729167]
 
+    Four more losses, the last three with what they depend on:
+
+    >>> a, b = (0, 0, 4, 2), (0, 0, 2, 4)
+    >>> round(loss(a, b, "eiou") - loss(a, b, "diou"), 6)  # (2/4)² twice
+    0.5
+    >>> round(loss(a, b, "alpha_iou", power=3), 6)  # 1 − 1/27
+    0.962963
+    >>> round(loss(a, b, "mpdiou", image=(8, 6)), 6)  # 2/3 + (0 + 8)/100
+    0.746667
+    >>> round(loss(a, b, "nwd", constant=2), 6)  # 1 − exp(−1), for W² = 2 + 2
+    0.632121
+
     The policy that 0/0 is 0 holds in each term, so a point has the loss 1 even with itself:
 
     >>> loss((3, 3, 3, 3), (3, 3, 3, 3), "giou")
     1.0
     """
-    formula = formula_of(measure, fmt, alpha)
+    formula = formula_of(measure, fmt, alpha, power=power, image=image, constant=constant)
     if measure in MEASURES:
         return _loss(*_read(pred, target, formula), formula)
-    return loss_and_gradient(pred, target, measure, fmt=fmt, alpha=alpha)[0]
+    return _values_and_gradient(pred, target, formula)[0]
 
 
 def loss_and_gradient(
@@ -119,6 +152,9 @@ def loss_and_gradient(
     *,
     fmt: str = "xyxy",
     alpha: str = "constant",
+    power: float | None = None,
+    image: tuple[float, float] | None = None,
+    constant: float | None = None,
 ) -> tuple[float | FloatArray, FloatArray]:
     """Loss of predicted boxes, and its gradient with respect to their four numbers.
 
@@ -126,12 +162,14 @@ def loss_and_gradient(
     ----------
     pred, target : array_like, shape (..., 4)
         Boxes, as for :func:`iou.iou`, in shapes that broadcast.
-    measure : {"iou", "giou", "diou", "ciou"}, default "iou"
-        The measure.
+    measure : {"iou", "giou", "diou", "ciou", "eiou", "alpha_iou", "mpdiou", "nwd"}, default "iou"
+        Which loss; see :mod:`iou.losses`.
     fmt : {"xyxy", "xywh", "cxcywh", "xyxy_inclusive"}, default "xyxy"
         What the four numbers of both mean; see :mod:`iou.exact`.
     alpha : {"constant", "differentiated", "gated"}, default "constant"
         The convention of α for the CIoU, as for :func:`loss`.
+    power, image, constant : optional
+        Parameters of single losses, as for :func:`loss`.
 
     Returns
     -------
@@ -181,9 +219,8 @@ def loss_and_gradient(
     >>> loss_and_gradient((1, 1, 4, 2), (1, 1, 4, 2), "ciou", fmt="cxcywh")[1]
     array([0., 0., 0., 0.])
     """
-    formula = formula_of(measure, fmt, alpha)
-    found = _of_plain(pred, target, formula)
-    return _of_any(pred, target, formula) if found is None else found
+    formula = formula_of(measure, fmt, alpha, power=power, image=image, constant=constant)
+    return _values_and_gradient(pred, target, formula)
 
 
 class Descent(NamedTuple):
@@ -212,6 +249,9 @@ def descend(
     *,
     fmt: str = "xyxy",
     alpha: str = "constant",
+    power: float | None = None,
+    image: tuple[float, float] | None = None,
+    constant: float | None = None,
     rates: Iterable[float],
     factor: Callable[[FloatArray], FloatArray] | None = None,
     path: bool = False,
@@ -227,15 +267,18 @@ def descend(
     ----------
     pred, target : array_like, shape (..., 4)
         Where the boxes start and where they should end, in shapes that broadcast.
-    measure : {"iou", "giou", "diou", "ciou"} or callable, default "iou"
-        The loss; or a function of targets, an array (4, n) of numbers in `fmt`, which returns a
-        function of predictions, (4, n) too, which returns their IoU, shape (n,), and a new array
-        with the gradient to go down, shape (4, n).
+    measure : str or callable, default "iou"
+        The loss, by its name as for :func:`loss`; or a function of targets, an array (4, n) of
+        numbers in `fmt`, which returns a function of predictions, (4, n) too, which returns their
+        IoU, shape (n,), and an array with the gradient to go down, shape (4, n), which it may use
+        again.
     fmt : {"xyxy", "xywh", "cxcywh", "xyxy_inclusive"}, default "xyxy"
         What the four numbers mean. The descent is in these numbers, and another one in another
         format; see :mod:`iou.exact`.
     alpha : {"constant", "differentiated", "gated"}, default "constant"
         The convention of α, as for :func:`loss`.
+    power, image, constant : optional
+        Parameters of single losses, as for :func:`loss`.
     rates : iterable of float
         The schedule: a learning rate for each step.
     factor : callable, optional
@@ -290,7 +333,8 @@ def descend(
     if not np.isfinite(schedule).all():
         raise ValueError("rates must be finite")
     workers = positive_integer(workers, "workers")
-    formula = formula_of("iou" if callable(measure) else measure, fmt, alpha)
+    name = "iou" if callable(measure) else measure
+    formula = formula_of(name, fmt, alpha, power=power, image=image, constant=constant)
     rule = measure if callable(measure) else rule_of(formula.fill, fmt)
     first, second = _read(pred, target, formula)
     shape = np.broadcast_shapes(first.shape, second.shape)
@@ -382,11 +426,44 @@ def _numbers(boxes: Boxes, shape: tuple[int, ...]) -> FloatArray:
     return numbers
 
 
-def formula_of(measure: str, fmt: str, alpha: str) -> Formula:
-    """Refuse an unknown loss, format, or convention of α."""
+def formula_of(
+    measure: str,
+    fmt: str,
+    alpha: str,
+    *,
+    power: float | None = None,
+    image: tuple[float, float] | None = None,
+    constant: float | None = None,
+) -> Formula:
+    """Refuse an unknown name, and a parameter that is missing, not needed, or out of range."""
     one_of(measure, TERMS, "loss")
     one_of(alpha, ALPHAS, "alpha")
     exact.field_names(fmt)
+    for owner, name, given in (
+        ("alpha_iou", "power", power),
+        ("mpdiou", "image", image),
+        ("nwd", "constant", constant),
+    ):
+        if given is None and measure == owner:
+            raise ValueError(f"the loss {owner!r} needs {name}")
+        if given is not None and measure != owner:
+            raise ValueError(f"{name} belongs to the loss {owner!r}, not to {measure!r}")
+    if power is not None:
+        power = real(power, "power")
+        if not 1 <= power < np.inf:
+            raise ValueError(f"power must be at least 1 and finite, it is {power}")
+        return Formula(measure, fmt, power=power)
+    if constant is not None:
+        constant = real(constant, "constant")
+        if not 0 < constant < np.inf:
+            raise ValueError(f"constant must be positive and finite, it is {constant}")
+        return Formula(measure, fmt, constant=constant)
+    if image is not None:
+        width, height = (real(side, "a side of the image") for side in image)
+        square = width * width + height * height
+        if not (width > 0 and height > 0 and SMALLEST_NORMAL < square < np.inf):
+            raise ValueError(f"image must be a positive width and height, it is {image}")
+        return Formula(measure, fmt, image=(width, height))
     return Formula(measure, fmt, alpha)
 
 
@@ -411,6 +488,13 @@ def _loss(pred: Boxes, target: Boxes, formula: Formula) -> float | FloatArray:
         iou, diou = (evaluate(MEASURES[name], pred, target) for name in ("iou", "diou"))
         values = np.where(np.asarray(iou) < 0.5, 1 - diou, values)
     return values if np.ndim(values) else float(values)
+
+
+def _values_and_gradient(
+    pred: ArrayLike, target: ArrayLike, formula: Formula
+) -> tuple[float | FloatArray, FloatArray]:
+    found = _of_plain(pred, target, formula)
+    return _of_any(pred, target, formula) if found is None else found
 
 
 def _of_plain(

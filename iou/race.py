@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from .arguments import one_of
 from .boxes import FloatArray
 from .formulas import (
     ALPHAS,
@@ -151,6 +152,7 @@ def run(
     [3.2 0. ]
     [3.2 0.7]
     """
+    one_of(measure, RELEASED, "loss")
     pred, target = cases(centres, seed)
     rule = gradient_rule(measure, departures, alpha) if departures else measure
     return descend(
@@ -168,6 +170,7 @@ def run(
 
 def gradient_rule(measure: str, departures: Collection[str], alpha: str = "constant") -> Rule:
     """Make a gradient with departures, for :func:`iou.descend` in the format ``cxcywh``."""
+    one_of(measure, RELEASED, "loss")
     formula = formula_of(measure, "cxcywh", alpha)
     for name in departures:
         if name not in RELEASED[measure]:

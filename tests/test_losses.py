@@ -24,7 +24,9 @@ from iou import convert, descend, exact, loss, loss_and_gradient, losses
 MEASURES = ["iou", "giou", "diou", "ciou"]
 ALPHAS = ["constant", "differentiated", "gated"]
 FORMATS = list(exact.FORMATS)
-LOSSES = [(name, "constant") for name in MEASURES] + [("ciou", alpha) for alpha in ALPHAS[1:]]
+FURTHER = ["eiou", "alpha_iou", "mpdiou", "nwd"]
+LOSSES = [(name, "constant") for name in [*MEASURES, *FURTHER]]
+LOSSES += [("ciou", alpha) for alpha in ALPHAS[1:]]
 # An odd denominator keeps the steps off the edges of the other box.
 STEP = Fraction(1, 3**60)
 RATES = np.repeat([0.1, 0.01, 0.001], [30, 10, 10])
@@ -34,11 +36,23 @@ every_loss = pytest.mark.parametrize(("measure", "alpha"), LOSSES)
 every_format = pytest.mark.parametrize("fmt", FORMATS)
 
 
+def parameters(measure, alpha="constant", scale=1.0):
+    """What a loss takes besides boxes, for boxes of some scale."""
+    own = {
+        "alpha_iou": {"power": 3},
+        "mpdiou": {"image": (8 * scale, 6 * scale)},
+        "nwd": {"constant": 2.5 * scale},
+    }
+    return {"alpha": alpha, **own.get(measure, {})}
+
+
 # The oracle.
 
 
 def definition(measure, alpha, pred, target, fmt):
     """The loss as a function of the prediction, with α held at its value for `pred` if it is."""
+    if measure in FURTHER:
+        return lambda moved: further_definition(measure, moved, target, fmt)
     if measure != "ciou":
         return lambda moved: 1 - getattr(exact, measure)(moved, target, fmt=fmt)
 
@@ -66,6 +80,25 @@ def definition(measure, alpha, pred, target, fmt):
     return value
 
 
+def further_definition(measure, pred, target, fmt):
+    """The losses that :mod:`iou.exact` does not have, from the formulas of their papers."""
+    iou_value = exact.iou(pred, target, fmt=fmt)
+    a, b = exact.corners(pred, fmt), exact.corners(target, fmt)
+    if measure == "alpha_iou":
+        return 1 - iou_value**3
+    if measure == "mpdiou":
+        return 1 - iou_value + sum((p - q) ** 2 for p, q in zip(a, b, strict=True)) / 100
+    changes = [a[axis + 2] - a[axis] - b[axis + 2] + b[axis] for axis in (0, 1)]
+    if measure == "eiou":
+        hull = [max(a[k + 2], b[k + 2]) - min(a[k], b[k]) for k in (0, 1)]
+        shares = [change / side if side else 0 for change, side in zip(changes, hull, strict=True)]
+        return 1 - exact.diou(pred, target, fmt=fmt) + sum(share**2 for share in shares)
+    shifts = [(a[k] + a[k + 2] - b[k] - b[k + 2]) / 2 for k in (0, 1)]
+    square = sum(shift**2 for shift in shifts) + sum(change**2 for change in changes) / 4
+    with mpmath.workdps(120):
+        return 1 - mpmath.exp(-mpmath.sqrt(as_mpf(square)) / as_mpf(Fraction(2.5)))
+
+
 def as_mpf(fraction):
     return mpmath.mpf(fraction.numerator) / fraction.denominator
 
@@ -88,7 +121,8 @@ def central_difference(measure, alpha, pred, target, fmt):
 
 def check(pred, target, measure, alpha="constant", fmt="xyxy", tolerance=1e-13):
     """Compare with the oracle, relative to the steepest of the four slopes."""
-    gradient = loss_and_gradient(pred, target, measure, alpha=alpha, fmt=fmt)[1]
+    options = parameters(measure, alpha)
+    gradient = loss_and_gradient(pred, target, measure, fmt=fmt, **options)[1]
     expected = central_difference(measure, alpha, pred, target, fmt)
     steepest = max(map(abs, expected))
     np.testing.assert_allclose(gradient, expected, rtol=0, atol=tolerance * steepest + 1e-25)
@@ -148,6 +182,46 @@ def test_worked_examples():
     # The IoU is below 1/2, so the gate is shut.
     assert loss(a, b, "ciou", alpha="gated") == loss(a, b, "diou")
     assert loss((0, 0, 2, 2), (1, 1, 3, 3), "diou") == pytest.approx(1 - 1 / 7 + 1 / 9, abs=1e-15)
+
+
+def test_worked_examples_of_the_further_losses():
+    a, b = (0, 0, 4, 2), (0, 0, 2, 4)
+    # The sides differ by 2 each, the hull is 4 by 4; the far corners are √8 apart.
+    assert loss(a, b, "eiou") == pytest.approx(1 - 13 / 48 + 1 / 4 + 1 / 4, abs=1e-15)
+    assert loss(a, b, "alpha_iou", power=3) == pytest.approx(26 / 27, abs=1e-15)
+    assert loss(a, b, "alpha_iou", power=1) == loss(a, b)
+    assert loss(a, b, "alpha_iou", power=1.5) == pytest.approx(1 - 3**-1.5, abs=1e-15)
+    assert loss(a, b, "mpdiou", image=(8, 6)) == pytest.approx(2 / 3 + 8 / 100, abs=1e-15)
+    # The centres are √2 apart, and W² = 2 + (4 + 4) / 4.
+    assert loss(a, b, "nwd", constant=2) == pytest.approx(1 - math.exp(-1), abs=1e-15)
+    a, b = (0, 0, 2, 2), (1, 1, 3, 3)
+    assert loss(a, b, "eiou") == loss(a, b, "diou")
+    assert loss(a, b, "mpdiou", image=(8, 6)) == pytest.approx(6 / 7 + 4 / 100, abs=1e-15)
+    assert loss(a, b, "nwd", constant=2) == pytest.approx(1 - math.exp(-math.sqrt(0.5)), abs=1e-15)
+
+
+def test_a_power_that_is_no_integer_scales_the_slopes_of_the_iou():
+    pred, target = random_boxes(np.random.default_rng(15), 2 * 300).reshape(2, 300, 4)
+    overlap = iou.iou(pred, target)[:, None]
+    plain = loss_and_gradient(pred, target)[1]
+    for scale in (1, 2.0**-700):
+        raised = loss_and_gradient(pred * scale, target * scale, "alpha_iou", power=2.5)[1]
+        found = [[float(Fraction(x) * Fraction(scale)) for x in row] for row in raised.tolist()]
+        np.testing.assert_allclose(found, 2.5 * overlap**1.5 * plain, rtol=1e-12, atol=1e-15)
+
+
+def test_bounds_of_the_further_losses():
+    rng = np.random.default_rng(16)
+    pred, target = np.sort(rng.random((2, 20_000, 2, 2)), axis=2).reshape(2, -1, 4)
+    bounds = {"eiou": 4, "alpha_iou": 1, "mpdiou": 3, "nwd": 1}
+    for measure, bound in bounds.items():
+        options = parameters(measure) | ({"image": (1, 1)} if measure == "mpdiou" else {})
+        values = loss(pred, target, measure, **options)
+        assert (values >= 0).all()
+        assert (values <= bound).all()
+    assert loss((0, 0, 1e-9, 1e-9), (0, 0, 1, 1), "eiou") > 3.24
+    corners = (0, 0, 1e-9, 1e-9), (1 - 1e-9, 1 - 1e-9, 1, 1)
+    assert loss(*corners, "mpdiou", image=(1, 1)) == pytest.approx(3)
 
 
 def test_the_gate_opens_at_an_iou_of_a_half():
@@ -210,7 +284,7 @@ def test_gradients_in_every_relation_are_means_of_the_one_sided_slopes(measure, 
 
 
 @pytest.mark.parametrize("fmt", ["xywh", "cxcywh"])
-@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("measure", [*MEASURES, *FURTHER])
 def test_kinks_in_other_formats(measure, fmt):
     # A step of a side moves an edge by half of it or by all; of the centre, both by all.
     for pred, target in list(boxes_in_every_relation())[::5]:
@@ -245,9 +319,18 @@ def complex_step(pred, target, measure, alpha):
         value = 1 - overlap
         if measure == "giou":
             value = value + (c_w * c_h - union) / (c_w * c_h)
-        if measure in ("diou", "ciou"):
-            dx, dy = (a[0] + a[2] - b[0] - b[2]) / 2, (a[1] + a[3] - b[1] - b[3]) / 2
+        dx, dy = (a[0] + a[2] - b[0] - b[2]) / 2, (a[1] + a[3] - b[1] - b[3]) / 2
+        if measure in ("diou", "ciou", "eiou"):
             value = value + (dx**2 + dy**2) / (c_w**2 + c_h**2)
+        if measure == "eiou":
+            value = value + (w - w_b) ** 2 / c_w**2 + (h - h_b) ** 2 / c_h**2
+        if measure == "alpha_iou":
+            value = 1 - overlap**3
+        if measure == "mpdiou":
+            value = value + ((a - b) ** 2).sum(axis=0) / 100
+        if measure == "nwd":
+            distance = np.sqrt(dx**2 + dy**2 + ((w - w_b) ** 2 + (h - h_b) ** 2) / 4)
+            value = 1 - np.exp(-distance / 2.5)
         if measure == "ciou":
             v = 4 / np.pi**2 * (np.arctan(w_b / h_b) - np.arctan(w / h)) ** 2
             factor = v / (1 - overlap + v)
@@ -262,7 +345,7 @@ def complex_step(pred, target, measure, alpha):
 def test_many_gradients_are_those_of_the_formula_of_a_textbook(measure, alpha):
     rng = np.random.default_rng(1)
     pred, target = random_boxes(rng, 50_000), random_boxes(rng, 50_000)
-    gradient = loss_and_gradient(pred, target, measure, alpha=alpha)[1]
+    gradient = loss_and_gradient(pred, target, measure, **parameters(measure, alpha))[1]
     expected = complex_step(pred, target, measure, alpha)
     steepest = np.abs(expected).max(axis=1, keepdims=True)
     assert (np.abs(gradient - expected) <= 1e-11 * steepest).all()
@@ -335,8 +418,8 @@ def test_a_gradient_turns_and_scales_with_the_boxes(pred, target, loss_name, pow
     measure, alpha = loss_name
     pred, target = np.array(pred), np.array(target)
 
-    def gradient(a, b):
-        return loss_and_gradient(a, b, measure, alpha=alpha)[1]
+    def gradient(a, b, scale=1.0):
+        return loss_and_gradient(a, b, measure, **parameters(measure, alpha, scale))[1]
 
     here = gradient(pred, target)
     within = {"rtol": 1e-12, "atol": 1e-12 * np.abs(here).max()}
@@ -345,7 +428,7 @@ def test_a_gradient_turns_and_scales_with_the_boxes(pred, target, loss_name, pow
     moved = gradient(pred + shift, target + shift)
     np.testing.assert_array_equal(moved, here)
     scale = 2.0**power
-    scaled = gradient(pred * scale, target * scale) * scale
+    scaled = gradient(pred * scale, target * scale, scale) * scale
     if iou.area(pred) > 0 and iou.area(target) > 0:
         np.testing.assert_array_equal(scaled, here)
     else:
@@ -367,8 +450,8 @@ def test_a_perfect_prediction_has_no_slope(box, loss_name, fmt):
     measure, alpha = loss_name
     if fmt != "xyxy_inclusive":
         box = convert(box, to=fmt)
-    values, gradient = loss_and_gradient(box, box, measure, alpha=alpha, fmt=fmt)
-    has_area = iou.area(box, fmt=fmt) > 0
+    values, gradient = loss_and_gradient(box, box, measure, fmt=fmt, **parameters(measure, alpha))
+    has_area = iou.area(box, fmt=fmt) > 0 or measure == "nwd"
     assert values == (0 if has_area else 1)
     if has_area:
         assert gradient.tolist() == [0, 0, 0, 0]
@@ -428,14 +511,15 @@ def test_a_prediction_without_area_can_grow_into_its_target():
 
 @every_loss
 def test_points_have_no_slope_of_0_over_0(measure, alpha):
-    point = (3, 3, 3, 3)
-    assert loss(point, point, measure, alpha=alpha) == 1
-    assert loss_and_gradient(point, point, measure, alpha=alpha)[1].tolist() == [0, 0, 0, 0]
-    values, gradient = loss_and_gradient((0, 0, 0, 0), (0, 0, 1, 1), measure, alpha=alpha)
-    distance = 0.25 if measure in ("diou", "ciou") else 0
+    point, options = (3, 3, 3, 3), parameters(measure, alpha)
+    assert loss(point, point, measure, **options) == (measure != "nwd")
+    assert loss_and_gradient(point, point, measure, **options)[1].tolist() == [0, 0, 0, 0]
+    values, gradient = loss_and_gradient((0, 0, 0, 0), (0, 0, 1, 1), measure, **options)
     # The aspect angle of a point is 0, and v of it and a square 1/4: that of α is 1/4 / (1 + 1/4).
-    aspect = 0.05 if measure == "ciou" and alpha != "gated" else 0
-    assert values == pytest.approx(1 + distance + aspect, abs=1e-15)
+    expected = {"iou": 1, "giou": 1, "diou": 5 / 4, "ciou": 5 / 4 + (alpha != "gated") * 0.05}
+    expected |= {"eiou": 1 + 1 / 4 + 2, "alpha_iou": 1, "mpdiou": 1 + 2 / 100}
+    expected["nwd"] = 1 - math.exp(-math.sqrt(1 / 2 + 2 / 4) / 2.5)
+    assert values == pytest.approx(expected[measure], abs=1e-15)
     assert np.isfinite(gradient).all()
 
 
@@ -446,15 +530,19 @@ def test_flat_boxes_on_one_line_have_a_penalty_without_slope():
     assert flat[1].tolist() == [0, 0, 0, 0]
 
 
-@pytest.mark.parametrize("power", [-1000, -600, -300, 300, 511, 900])
+@pytest.mark.parametrize("power", [-1000, -600, -300, 300, 490, 900])
 @every_loss
 def test_the_ends_of_float64_lose_no_digit(measure, alpha, power):
+    if measure == "mpdiou" and abs(power) > 500:
+        pytest.skip("no image is so large")
     rng = np.random.default_rng(5)
     pred, target = random_boxes(rng, 12), random_boxes(rng, 12)
-    plain = loss_and_gradient(pred, target, measure, alpha=alpha)
+    plain = loss_and_gradient(pred, target, measure, **parameters(measure, alpha))
     scale = 2.0**power
-    far = loss_and_gradient(pred * scale, target * scale, measure, alpha=alpha)
+    options = parameters(measure, alpha, scale)
+    far = loss_and_gradient(pred * scale, target * scale, measure, **options)
     np.testing.assert_allclose(far[0], plain[0], rtol=1e-13)
+    np.testing.assert_array_equal(loss(pred * scale, target * scale, measure, **options), far[0])
     back = [[float(Fraction(x) * Fraction(2) ** power) for x in row] for row in far[1].tolist()]
     steepest = np.abs(plain[1]).max(axis=1, keepdims=True)
     assert (np.abs(np.array(back) - plain[1]) <= 1e-12 * steepest).all()
@@ -491,6 +579,57 @@ def test_large_integers_are_read_exactly():
     pred, target = [[start, 0, start + 3, 2]], [[start + 1, 0, start + 5, 2]]
     near = loss_and_gradient([[0, 0, 3, 2]], [[1, 0, 5, 2]], "ciou")[1]
     np.testing.assert_allclose(loss_and_gradient(pred, target, "ciou")[1], near, atol=1e-15)
+
+
+# Arrays of float64, which are read and computed in one go.
+
+
+@every_loss
+def test_plain_arrays_get_the_bits_of_any_other_boxes(measure, alpha):
+    rng = np.random.default_rng(13)
+    options = parameters(measure, alpha)
+    touching = np.array(list(boxes_in_every_relation()), dtype=float)
+    for pred, target in ((random_boxes(rng, 500), random_boxes(rng, 500)), touching.swapaxes(0, 1)):
+        plain = losses._of_plain(pred, target, losses.formula_of(measure, "xyxy", **options))
+        assert plain is not None
+        listed = loss_and_gradient(pred.tolist(), target.tolist(), measure, **options)
+        for found, expected in zip(plain, listed, strict=True):
+            assert found.tobytes() == expected.tobytes()
+        assert plain[0].tobytes() == loss(pred, target, measure, **options).tobytes()
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        [0, 0, math.nan, 1],
+        [math.nan] * 4,
+        [0, -math.inf, 1, 1],
+        [0, 0, 1, math.inf],
+        [math.inf, 0, math.inf, 1],
+        [0, 2, 1, 1],
+    ],
+)
+def test_a_bad_row_among_many_is_named(bad):
+    boxes = np.tile([0.0, 0, 1, 2], (20_000, 1))
+    wrong = boxes.copy()
+    wrong[17_000] = bad
+    with pytest.raises(ValueError, match=r"^pred\[17000\] = "):
+        loss_and_gradient(wrong, boxes, "diou")
+    with pytest.raises(ValueError, match=r"^target\[17000\] = "):
+        loss_and_gradient(boxes, wrong, "nwd", constant=1)
+
+
+def test_one_box_that_needs_care_changes_no_other():
+    rng = np.random.default_rng(14)
+    pred, target = random_boxes(rng, 50), random_boxes(rng, 50)
+    before = loss_and_gradient(pred, target, "eiou")
+    for careful in ((1, 1, 1, 2), (0, 0, 1e-200, 1e-200), (0, 0, 1e200, 1e200)):
+        pred[7] = careful
+        after = loss_and_gradient(pred, target, "eiou")
+        others = np.delete(np.arange(50), 7)
+        for one, other in zip(before, after, strict=True):
+            assert one[others].tobytes() == other[others].tobytes()
+            assert np.isfinite(other).all()
 
 
 # Shapes and errors.
@@ -548,8 +687,8 @@ def test_what_cannot_be_meant_is_refused(function):
     for boxes, message in refused.items():
         with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
             function(*boxes)
-    with pytest.raises(ValueError, match=r"^unknown loss 'eiou'; known are 'iou', 'giou', "):
-        function(box, box, "eiou")
+    with pytest.raises(ValueError, match=r"^unknown loss 'uiou'; known are 'iou', 'giou', "):
+        function(box, box, "uiou")
     with pytest.raises(ValueError, match=r"^unknown alpha 0.5; known are 'constant', "):
         function(box, box, "ciou", alpha=0.5)
     with pytest.raises(ValueError, match=r"unknown box format"):
@@ -558,6 +697,23 @@ def test_what_cannot_be_meant_is_refused(function):
         function([box] * 3, [box] * 2)
     with pytest.raises(TypeError):
         function((True, False, True, True), box)
+    for measure, options, message in (
+        ("alpha_iou", {}, "the loss 'alpha_iou' needs power"),
+        ("mpdiou", {}, "the loss 'mpdiou' needs image"),
+        ("nwd", {}, "the loss 'nwd' needs constant"),
+        ("iou", {"power": 3}, "power belongs to the loss 'alpha_iou', not to 'iou'"),
+        ("nwd", {"image": (8, 6)}, "image belongs to the loss 'mpdiou', not to 'nwd'"),
+        ("ciou", {"constant": 3}, "constant belongs to the loss 'nwd', not to 'ciou'"),
+        ("alpha_iou", {"power": 0.5}, "power must be at least 1 and finite, it is 0.5"),
+        ("nwd", {"constant": 0}, "constant must be positive and finite, it is 0.0"),
+        ("nwd", {"constant": math.nan}, "constant must be positive and finite, it is nan"),
+        ("mpdiou", {"image": (8, 0)}, "image must be a positive width and height, it is (8, 0)"),
+        ("mpdiou", {"image": (1e200, 1)}, "image must be a positive width and height, it is (1e"),
+    ):
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+            function(box, box, measure, **options)
+    with pytest.raises(TypeError, match=r"^power must be a real number, it is a str$"):
+        function(box, box, "alpha_iou", power="3")
 
 
 # The descent.
@@ -589,6 +745,18 @@ def test_a_descent_takes_the_steps_it_says(measure, fmt):
     np.testing.assert_array_equal(result.path[-1], result.boxes)
     distance = np.abs(result.path - target).sum(axis=(1, 2))
     np.testing.assert_allclose(result.error, distance, rtol=1e-13)
+
+
+@pytest.mark.parametrize("measure", FURTHER)
+def test_the_further_losses_can_be_descended(measure):
+    rng = np.random.default_rng(12)
+    target = random_boxes(rng, 200)
+    pred = target + rng.normal(0, 0.02, target.shape)
+    options = parameters(measure)
+    end = descend(pred, target, measure, rates=[0.002] * 100, **options)
+    before, after = (loss(boxes, target, measure, **options) for boxes in (pred, end.boxes))
+    assert (after < before).mean() > 0.95
+    assert end.error[-1] < end.error[0]
 
 
 def test_a_small_step_goes_down():
