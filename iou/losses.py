@@ -75,7 +75,7 @@ def loss(
         Width and height of the image, for ``mpdiou``.
     constant : float, optional
         What distances are divided by in ``nwd``, in the unit of the coordinates; its paper takes
-        12.7 pixels, about the mean size of the objects in its data.
+        the mean size of the objects in its data.
 
     Returns
     -------
