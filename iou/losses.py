@@ -2,22 +2,20 @@
 
 A loss is 1 less a measure, and most measures are the IoU less a penalty:
 
-===============  ===================================  ==========================================
-loss             is                                   source
-===============  ===================================  ==========================================
-``"iou"``        1 − IoU                              J. Yu et al., "UnitBox", arXiv:1608.01471
-                                                      (as −ln IoU)
-``"giou"``       1 − IoU + (C − U) / C                H. Rezatofighi et al., arXiv:1902.09630
-``"diou"``       1 − IoU + d² / c²                    Z. Zheng et al., arXiv:1911.08287
-``"ciou"``       1 − IoU + d² / c² + αv               Z. Zheng et al., arXiv:1911.08287
-``"eiou"``       1 − IoU + d² / c² + (Δw / c_w)²      Y. Zhang et al., arXiv:2101.08158 (without
-                 + (Δh / c_h)²                        its focal factor)
-``"alpha_iou"``  1 − IoUᵖ, with p = `power`           J. He et al., arXiv:2110.13675
-``"mpdiou"``     1 − IoU + (d₁² + d₂²) / D²           S. Ma and Y. Xu, arXiv:2307.07662
-``"nwd"``        1 − exp(−W / c), with                J. Wang et al., arXiv:2110.13389
-                 W² = d² + (Δw² + Δh²) / 4 and
-                 c = `constant`
-===============  ===================================  ==========================================
+=============  ==================================  ======================
+loss           is                                  arXiv
+=============  ==================================  ======================
+``iou``        1 − IoU                             1608.01471, as −ln IoU
+``giou``       1 − IoU + (C − U) / C               1902.09630
+``diou``       1 − IoU + d² / c²                   1911.08287
+``ciou``       1 − IoU + d² / c² + αv              1911.08287
+``eiou``       1 − IoU + d² / c² + (Δw / c_w)²     2101.08158, without
+               + (Δh / c_h)²                       its focal factor
+``alpha_iou``  1 − IoUᵖ, with p = `power`          2110.13675
+``mpdiou``     1 − IoU + (d₁² + d₂²) / D²          2307.07662
+``nwd``        1 − exp(−W / `constant`), with      2110.13389
+               W² = d² + (Δw² + Δh²) / 4
+=============  ==================================  ======================
 
 U and C are the areas of the union and of the enclosing box, which is c_w wide and c_h high, with
 the diagonal c; d is the distance of the centres, d₁ and d₂ are those of the corners, Δw and Δh the
