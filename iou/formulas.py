@@ -68,8 +68,7 @@ class Room:
         self._planes = memory[start : start + planes * count]
         self._taken = 0
         self._known: dict[tuple[int, ...], Numbers] = {}
-        if planes > _PASSING:
-            self.passage = Room(count, dtype, _PASSING)
+        self.passage = Room(count, dtype, _PASSING) if planes > _PASSING else self
 
     def take(self, *shape: int) -> Numbers:
         """Hand out an array of the shape (*shape, n), whatever is in it."""
@@ -90,8 +89,10 @@ class Room:
         return self._taken
 
     def clear(self, mark: int = 0) -> None:
-        """Take back what was handed out since."""
+        """Take back what was handed out since, and all in the passage."""
         self._taken = mark
+        if self.passage is not self:
+            self.passage.clear()
 
 
 class Sides:

@@ -23,7 +23,7 @@ differences of the sides, and D is the diagonal of the `image`. :mod:`iou.formul
 gradients.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -513,8 +513,7 @@ def _of_plain(
     values, gradient = np.empty(len(rows)), np.empty(rows.shape)
     try:
         with np.errstate(all="raise"):
-            for part in _blocks(len(rows)):
-                room = Room(part.stop - part.start)
+            for part, room in _blocks_in_rooms(len(rows)):
                 numbers, target_numbers, slopes = room.take(4), room.take(4), room.take(4)
                 np.copyto(numbers, rows[part].T)
                 np.copyto(target_numbers, target_rows[part].T)
@@ -545,8 +544,8 @@ def _of_any(
     edges, target_edges = (_edges_of(boxes, shape) for boxes in (first, second))
     out = np.empty((5, edges.shape[-1]))
     with np.errstate(all="raise"):
-        for part in _blocks(out.shape[1]):
-            _fill(out, part, edges, target_edges, formula)
+        for part, room in _blocks_in_rooms(out.shape[1]):
+            _fill(out, part, edges, target_edges, formula, room)
     for row in np.flatnonzero(np.isnan(out).any(axis=0)):
         index = tuple(map(int, np.unravel_index(row, shape)))
         out[:, row] = _exactly(first, second, index, formula)
@@ -570,13 +569,29 @@ def _blocks(count: int) -> list[slice]:
     return [slice(start, min(start + _BLOCK, count)) for start in range(0, count, _BLOCK)]
 
 
+def _blocks_in_rooms(count: int) -> Iterator[tuple[slice, Room]]:
+    """Give each block a room, which is empty; those of one size share it."""
+    room = Room(0)
+    for part in _blocks(count):
+        size = part.stop - part.start
+        room.clear()
+        if room.count != size:
+            room = Room(size)
+        yield part, room
+
+
 def _fill(
-    out: FloatArray, part: slice, pred: FloatArray, target: FloatArray, formula: Formula
+    out: FloatArray,
+    part: slice,
+    pred: FloatArray,
+    target: FloatArray,
+    formula: Formula,
+    room: Room,
 ) -> None:
     """Compute gradients and values, shape (5, n), halving where float64 fails: one alone is NaN."""
     size = part.stop - part.start
     try:
-        pair = _pair(pred[..., part], target[..., part], Room(size))
+        pair = _pair(pred[..., part], target[..., part], room)
         formula.fill(out[:4, part], pair, out[4, part])
     except FloatingPointError:
         if size == 1:
@@ -584,7 +599,7 @@ def _fill(
             return
         middle = part.start + size // 2
         for half in (slice(part.start, middle), slice(middle, part.stop)):
-            _fill(out, half, pred, target, formula)
+            _fill(out, half, pred, target, formula, Room(half.stop - half.start))
 
 
 def _pair(edges: Numbers, target_edges: Numbers, room: Room) -> Pair:
