@@ -7,10 +7,12 @@ tests/test_playground.py holds the files equal to what this writes.
 import json
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from PIL import Image
 
 from iou import match, plot, samples
@@ -39,6 +41,11 @@ def intersection() -> bytes:
     return _pair((1, 1, 5, 5), (3, 2, 7, 6))
 
 
+def apart() -> bytes:
+    """Draw two squares that share nothing, as an SVG."""
+    return _pair((0, 0, 2, 2), (3, 3, 5, 5))
+
+
 def half() -> bytes:
     """Draw a square and the same one, off by a third of its side, as an SVG."""
     return _pair((1, 1, 4, 4), (2, 1, 5, 4))
@@ -49,6 +56,59 @@ def _pair(a: Box, b: Box) -> bytes:
     ax = plot.board((0, 0, 10, 7))
     plot.draw_pair(ax, a, b)
     return _svg(ax)
+
+
+def cover() -> bytes:
+    """Draw the measure as a fraction of drawings, as an SVG."""
+    plot.use_book_style()
+    figure = plt.figure(figsize=(7.2, 3.6), layout="none")
+    _fraction(figure, (0, 0, 1, 1), size=26)
+    return _written(figure, "svg", metadata={"Date": None})
+
+
+def card() -> bytes:
+    """Draw what a link to the book looks like where it is shared."""
+    plot.use_book_style()
+    figure = plt.figure(figsize=(12, 6.3), layout="none", facecolor="white")
+    figure.text(
+        0.5, 0.87, "Intersection over Union", size=46, ha="center", va="center"
+    )
+    figure.text(
+        0.5, 0.07, "the book and the module", size=24, ha="center", va="center"
+    )
+    _fraction(figure, (0.11, 0.14, 0.78, 0.62), size=38)
+    return _written(figure, "png", dpi=100, metadata={"Software": None})
+
+
+def _fraction(
+    figure: Figure, place: tuple[float, float, float, float], size: float
+) -> None:
+    """Draw IoU = intersection / union = 3/13 into a part of a figure."""
+    a, b = (1, 1, 5, 5), (3, 2, 7, 6)
+    left, bottom, width, height = place
+    for low, filling in ((0.53, "intersection"), (0.01, "union")):
+        corner = left + 0.27 * width, bottom + low * height
+        ax = figure.add_axes((*corner, 0.36 * width, 0.46 * height))
+        ax.set(xlim=(0.8, 7.2), ylim=(6.2, 0.8), aspect="equal")
+        ax.set_axis_off()
+        if filling == "union":
+            plot.shade_union(ax, [a, b], plot.PURPLE, 0.22)
+        else:
+            plot.draw_boxes(ax, (3, 2, 5, 5), "intersection")
+        plot.draw_boxes(ax, a, "truth")
+        plot.draw_boxes(ax, b, "prediction")
+    whole = figure.add_axes(place)
+    whole.set(xlim=(0, 1), ylim=(0, 1))
+    whole.set_axis_off()
+    words = {"size": size, "va": "center_baseline"}
+    whole.text(0.24, 0.5, "IoU  =", ha="right", **words)
+    for x in (0.672, 0.84):
+        whole.text(x, 0.5, "=", ha="center", **words)
+    for x, above, below in ((0.757, "6", "26"), (0.923, "3", "13")):
+        whole.text(x, 0.6, above, ha="center", **words)
+        whole.text(x, 0.4, below, ha="center", **words)
+    for start, end in ((0.27, 0.63), (0.717, 0.797), (0.883, 0.963)):
+        whole.plot([start, end], [0.5, 0.5], color=plot.INK, linewidth=size / 13)
 
 
 def threshold() -> bytes:
@@ -89,16 +149,23 @@ def _found() -> samples.Detections:
 
 
 def _svg(ax: Axes) -> bytes:
+    return _written(ax.figure, "svg", metadata={"Date": None})
+
+
+def _written(figure: Figure, fmt: str, **options: Any) -> bytes:
     file = BytesIO()
-    ax.figure.savefig(file, format="svg", metadata={"Date": None})
-    plt.close(ax.figure)
+    figure.savefig(file, format=fmt, **options)
+    plt.close(figure)
     return file.getvalue()
 
 
 STILLS = {
     "iou-playground.svg": playground,
     "iou-intersection.svg": intersection,
+    "iou-apart.svg": apart,
     "iou-half.svg": half,
+    "cover.svg": cover,
+    "card.png": card,
     "iou-threshold.svg": threshold,
     "iou-threshold-data.js": threshold_data,
     "iou-coins.png": coins,
