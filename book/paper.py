@@ -20,6 +20,8 @@ import yaml
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
+import iou
+
 ROOT = Path(__file__).parents[1]
 BROWSERS = "chromium", "chromium-browser", "google-chrome", "chrome"
 FLAGS = [
@@ -185,11 +187,10 @@ def page_numbers(pdf: bytes) -> dict[str, int]:
 
 def single_page(folder: Path) -> Path:
     """Build the book, from stored outputs, as one page for the browser."""
-    copy = folder / "book"
-    shutil.copytree(ROOT / "book", copy)
-    for file in copy.glob("*.ipynb"):
+    elsewhere = shutil.ignore_patterns(".*", "_build", "tests", "text")
+    shutil.copytree(ROOT, folder, ignore=elsewhere, dirs_exist_ok=True)
+    for file in (folder / "book").glob("*.ipynb"):
         nbformat.write(unfolded(nbformat.read(file, as_version=4)), file)
-    shutil.copy(ROOT / "_toc.yml", folder)
     config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
     config["execute"] = {"execute_notebooks": "off"}
     (folder / "_config.yml").write_text(yaml.safe_dump(config), "utf-8")
@@ -210,9 +211,7 @@ def print_book(out: Path) -> None:
         yaml.safe_load((ROOT / name).read_text("utf-8"))
         for name in ("_toc.yml", "_config.yml")
     )
-    from iou import __version__
-
-    front = cover(config, f"Version {__version__}")
+    front = cover(config, f"Version {iou.__version__}")
     with tempfile.TemporaryDirectory() as folder:
         paper = single_page(Path(folder))
         page = paper.read_text("utf-8")
