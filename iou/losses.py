@@ -36,8 +36,10 @@ from .boxes import SMALLEST_NORMAL, Boxes, FloatArray, evaluate, nearest_float, 
 from .formulas import ALPHAS, FORMATS, TERMS, Formula, Numbers, Pair, Room, Sides
 from .overlap import MEASURES
 
-# Boxes computed at a time. Fewer fit the processor's cache better, and threads take turns oftener.
-_BLOCK = 2**14
+# Boxes computed at a time: what the formulas need on the way then fits the processor's cache.
+_BLOCK = 2**13
+# Boxes that go down together: with fewer, threads would take turns oftener.
+_BLOCK_OF_DESCENT = 2**14
 
 # From predictions to their IoU and gradient; from targets to that.
 Look = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
@@ -337,7 +339,7 @@ def descend(
     first, second = _read(pred, target, formula)
     shape = np.broadcast_shapes(first.shape, second.shape)
     start, goal = (_numbers(boxes, shape) for boxes in (first, second))
-    parts = _blocks(start.shape[1])
+    parts = _blocks(start.shape[1], _BLOCK_OF_DESCENT)
     end = np.empty_like(start)
     errors = np.zeros((len(parts), len(schedule) + 1))
     paths = np.empty((len(schedule) + 1, *start.shape)) if path else None
@@ -519,11 +521,14 @@ def _of_plain(
                 np.copyto(target_numbers, target_rows[part].T)
                 sides = FORMATS["xyxy"].sides(numbers, room)
                 target_sides = FORMATS["xyxy"].sides(target_numbers, room)
-                # A number that is NaN or infinite leaves no side that is positive and finite.
-                for lengths in (sides.lengths, target_sides.lengths):
-                    if not 0 < lengths.min() <= lengths.max() < np.inf:
-                        return None
-                formula.fill(slopes, Pair(sides, target_sides, room), values[part])
+                # A number that is NaN leaves no side that is positive.
+                if not (sides.lengths.min() > 0 and target_sides.lengths.min() > 0):
+                    return None
+                pair = Pair(sides, target_sides, room)
+                # One that is infinite leaves no union that is finite.
+                if not pair.union.max() < np.inf:
+                    return None
+                formula.fill(slopes, pair, values[part])
                 # Adding 0 makes −0 a 0.
                 np.add(slopes.T, 0, out=gradient[part])
     except FloatingPointError:
@@ -565,14 +570,14 @@ def _edges_of(boxes: Boxes, shape: tuple[int, ...]) -> FloatArray:
     return np.broadcast_to(corners, (4, *shape)).reshape(2, 2, -1)
 
 
-def _blocks(count: int) -> list[slice]:
-    return [slice(start, min(start + _BLOCK, count)) for start in range(0, count, _BLOCK)]
+def _blocks(count: int, size: int) -> list[slice]:
+    return [slice(start, min(start + size, count)) for start in range(0, count, size)]
 
 
 def _blocks_in_rooms(count: int) -> Iterator[tuple[slice, Room]]:
     """Give each block a room, which is empty; those of one size share it."""
     room = Room(0)
-    for part in _blocks(count):
+    for part in _blocks(count, _BLOCK):
         size = part.stop - part.start
         room.clear()
         if room.count != size:

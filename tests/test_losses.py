@@ -794,6 +794,7 @@ def test_blocks_and_threads_change_no_bit(monkeypatch, block, workers):
     expected = descend(pred, target, "ciou", rates=RATES, path=True)
     gradient = loss_and_gradient(pred, target, "ciou")[1]
     monkeypatch.setattr(losses, "_BLOCK", block)
+    monkeypatch.setattr(losses, "_BLOCK_OF_DESCENT", block)
     result = descend(pred, target, "ciou", rates=RATES, path=True, workers=workers)
     assert result.boxes.tobytes() == expected.boxes.tobytes()
     assert result.path.tobytes() == expected.path.tobytes()
@@ -805,7 +806,7 @@ def test_blocks_and_threads_change_no_bit(monkeypatch, block, workers):
 
 
 def test_progress_sees_every_part(monkeypatch):
-    monkeypatch.setattr(losses, "_BLOCK", 10)
+    monkeypatch.setattr(losses, "_BLOCK_OF_DESCENT", 10)
     seen = []
 
     def bar(parts):
