@@ -270,8 +270,8 @@ def descend(
     measure : str or callable, default "iou"
         The loss, by its name as for :func:`loss`; or a function of targets, an array (4, n) of
         numbers in `fmt`, which returns a function of predictions, (4, n) too, which returns their
-        IoU, shape (n,), and an array with the gradient to go down, shape (4, n), which it may use
-        again.
+        IoU, shape (n,), and an array with the gradient to go down, shape (4, n), to be written
+        over.
     fmt : {"xyxy", "xywh", "cxcywh", "xyxy_inclusive"}, default "xyxy"
         What the four numbers mean. The descent is in these numbers, and another one in another
         format; see :mod:`iou.exact`.

@@ -1,0 +1,67 @@
+"""The memory that formulas write into, and the formats that they read and write."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from iou import exact
+from iou.formulas import FORMATS, Room
+
+every_format = pytest.mark.parametrize("fmt", list(exact.FORMATS))
+
+
+def test_a_room_hands_out_the_same_memory_each_round():
+    room = Room(8)
+    kept = room.take(4)
+    mark = room.mark()
+    first, second, passing = room.take(2, 2), room.take(), room.passage.take(3)
+    assert first.shape == (2, 2, 8)
+    assert second.shape == (8,)
+    arrays = [kept, first, second, passing]
+    for k, one in enumerate(arrays):
+        assert one.ctypes.data % 64 == 0
+        assert not any(np.shares_memory(one, other) for other in arrays[:k])
+    room.clear(mark)
+    assert np.shares_memory(room.take(3), first)
+    assert np.shares_memory(room.passage.take(), passing)
+    assert not np.shares_memory(room.take(), kept)
+
+
+def test_a_room_that_is_full_says_so():
+    room = Room(4)
+    room.take(50)
+    with pytest.raises(ValueError, match="cannot reshape"):
+        room.take(50)
+
+
+@every_format
+def test_edges_and_sides_are_those_of_the_definition(fmt):
+    numbers = np.random.default_rng(0).integers(1, 100, (4, 30)).astype(float)
+    if "w" not in exact.FORMATS[fmt]:
+        numbers[2:] += numbers[:2]
+    found = FORMATS[fmt].sides(numbers, Room(30))
+    for column in range(30):
+        corners = x_min, y_min, x_max, y_max = exact.corners(numbers[:, column].tolist(), fmt)
+        assert found.edges[..., column].ravel().tolist() == list(corners)
+        assert found.lengths[:, column].tolist() == [x_max - x_min, y_max - y_min]
+        assert found.area[column] == exact.area(numbers[:, column].tolist(), fmt=fmt)
+
+
+@every_format
+@pytest.mark.parametrize("kind", [float, object])
+def test_slopes_in_the_numbers_follow_the_edges_that_they_move(fmt, kind):
+    # Along any direction, the slope is that of the edges, the low ones counted outward.
+    rng = np.random.default_rng(1)
+    outward = rng.integers(-9, 9, (2, 2, 5)).astype(kind)
+    direction = [Fraction(int(k)) for k in rng.integers(-9, 9, 4)]
+    gradient = outward.reshape(4, 5).copy()
+    FORMATS[fmt].slopes(gradient[:2], gradient[2:], Room(5, kind))
+    low_x, low_y, high_x, high_y = exact.TO_CORNERS[fmt](*direction)
+    start = exact.TO_CORNERS[fmt](*[Fraction(0)] * 4)
+    moved = [end - begin for end, begin in zip((low_x, low_y, high_x, high_y), start, strict=True)]
+    signs = np.array([-1, -1, 1, 1])
+    for column in range(5):
+        expected = sum(signs * outward[..., column].ravel() * np.array(moved, dtype=object))
+        slopes = (Fraction(float(slope)) for slope in gradient[:, column])
+        assert sum(slope * d for slope, d in zip(slopes, direction, strict=True)) == expected
