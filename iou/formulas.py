@@ -196,22 +196,35 @@ class Slopes:
     Attributes
     ----------
     measure : shape (n,)
-    overlap, sides, hull : shape (2, n), or None where there is no slope
-        In the sides of intersection, prediction and hull.
+    intersection, area, hull_area : shape (n,), or None where there is no slope
+        In the areas of intersection, prediction and hull.
+    sides, hull : shape (2, n), or None
+        In the sides of prediction and hull, beyond what follows from their areas.
     shift : shape (2, n), or None
         In either edge of the prediction, as its centre moves: half the slope in the centre.
     """
 
     def __init__(self, measure: Numbers, room: Room) -> None:
         self.measure = measure
-        self.overlap: Numbers = None
+        self.intersection: Numbers = None
+        self.area: Numbers = None
+        self.hull_area: Numbers = None
         self.sides: Numbers = None
         self.hull: Numbers = None
         self.shift: Numbers = None
         self._room = room
 
-    def add(self, name: str, vector: Numbers, factor: Numbers) -> None:
-        """Add the product of a vector, shape (2, n), and a factor, shape (n,) or (2, n)."""
+    def add(self, name: str, slope: Numbers) -> None:
+        """Add to the slope in an area, shape (n,)."""
+        slopes = getattr(self, name)
+        if slopes is None:
+            setattr(self, name, self._room.take())
+            np.copyto(getattr(self, name), slope)
+        else:
+            slopes += slope
+
+    def add_product(self, name: str, vector: Numbers, factor: Numbers) -> None:
+        """Add a vector, shape (2, n), times a factor, shape (n,) or (2, n), to a slope in sides."""
         slopes = getattr(self, name)
         if slopes is None:
             setattr(self, name, np.multiply(vector, factor, out=self._room.take(2)))
@@ -220,17 +233,24 @@ class Slopes:
 
     def outward(self, pair: Pair, out: Numbers) -> None:
         """Compute the slopes in the edges, each moving outward, shape (2, 2, n)."""
-        if self.overlap is None:
+        half = self._room.half
+        # The slope of an area in one side is the other side.
+        if self.area is not None:
+            self.add_product("sides", pair.sides[::-1], self.area)
+        if self.hull_area is not None:
+            self.add_product("hull", pair.hull[::-1], self.hull_area)
+        if self.intersection is None:
             np.copyto(out, self.sides)
         else:
             np.copyto(out, pair.twice_inside)
-            self.overlap *= self._room.half
-            out *= self.overlap
+            self.intersection *= half
+            in_overlap = self._room.passage.take(2)
+            out *= np.multiply(pair.overlap[::-1], self.intersection, out=in_overlap)
             out += self.sides
         if self.hull is not None:
             in_hull = self._room.passage.take(2, 2)
             np.copyto(in_hull, pair.twice_outermost)
-            self.hull *= self._room.half
+            self.hull *= half
             in_hull *= self.hull
             out += in_hull
         if self.shift is not None:
@@ -249,8 +269,8 @@ def of_iou(pair: Pair, slopes: Slopes, _: "Formula") -> None:
     in_area = np.divide(pair.iou, union, out=passage.take())
     in_intersection = np.divide(-1, union, out=union)
     in_intersection -= in_area
-    slopes.add("overlap", pair.overlap[::-1], in_intersection)
-    slopes.add("sides", pair.sides[::-1], in_area)
+    slopes.add("intersection", in_intersection)
+    slopes.add("area", in_area)
 
 
 def of_enclosure(pair: Pair, slopes: Slopes, _: "Formula") -> None:
@@ -266,9 +286,9 @@ def of_enclosure(pair: Pair, slopes: Slopes, _: "Formula") -> None:
     per_area = np.divide(pair.hull_area > 0, area, out=passage.take())
     filled = np.divide(pair.union, area, out=area)
     filled *= per_area
-    slopes.add("hull", pair.hull[::-1], filled)
-    slopes.add("overlap", pair.overlap[::-1], per_area)
-    slopes.add("sides", pair.sides[::-1], np.negative(per_area, out=per_area))
+    slopes.add("hull_area", filled)
+    slopes.add("intersection", per_area)
+    slopes.add("area", np.negative(per_area, out=per_area))
 
 
 def of_distance(pair: Pair, slopes: Slopes, _: "Formula") -> None:
@@ -279,10 +299,10 @@ def of_distance(pair: Pair, slopes: Slopes, _: "Formula") -> None:
     distance /= diagonal
     slopes.measure -= distance
     per_diagonal = np.divide(1, diagonal, out=diagonal)
-    slopes.add("shift", pair.between, per_diagonal)
+    slopes.add_product("shift", pair.between, per_diagonal)
     distance *= -2
     distance *= per_diagonal
-    slopes.add("hull", pair.hull, distance)
+    slopes.add_product("hull", pair.hull, distance)
 
 
 def of_aspect(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
@@ -301,8 +321,8 @@ def of_aspect(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
     v *= alpha
     slopes.measure -= v
     if in_iou is not None:
-        slopes.overlap *= 1 - in_iou
-        slopes.sides *= 1 - in_iou
+        slopes.intersection *= 1 - in_iou
+        slopes.area *= 1 - in_iou
     per_square = positive(squared_length(pair.sides, passage), passage)
     in_angle = np.divide(turn, per_square, out=per_square)
     in_angle *= in_v
@@ -310,7 +330,7 @@ def of_aspect(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
     against = passage.take(2)
     np.negative(pair.sides[1], out=against[0])
     np.copyto(against[1], pair.sides[0])
-    slopes.add("sides", against, in_angle)
+    slopes.add_product("sides", against, in_angle)
 
 
 def turn_of(pair: Pair) -> Numbers:
@@ -342,11 +362,11 @@ def of_sides(pair: Pair, slopes: Slopes, _: "Formula") -> None:
     share = np.subtract(pair.sides, pair.target.lengths, out=passage.take(2))
     share /= hull
     twice_per_hull = np.divide(2, hull, out=hull)
-    slopes.add("sides", share, twice_per_hull)
+    slopes.add_product("sides", share, twice_per_hull)
     squares = np.multiply(share, share, out=share)
     for square in squares:
         slopes.measure -= square
-    slopes.add("hull", np.negative(squares, out=squares), twice_per_hull)
+    slopes.add_product("hull", np.negative(squares, out=squares), twice_per_hull)
 
 
 def of_power(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
@@ -360,8 +380,8 @@ def of_power(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
         power = np.power(pair.iou, one_less, out=room.passage.take())
     slopes.measure *= power
     power *= room.number(formula.power)
-    slopes.overlap *= power
-    slopes.sides *= power
+    slopes.intersection *= power
+    slopes.area *= power
 
 
 def of_corners(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
@@ -375,8 +395,8 @@ def of_corners(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
     per_square = 1 / (width * width + height * height)
     shift = np.multiply(pair.between, 2, out=passage.take(2))
     change = np.subtract(pair.sides, pair.target.lengths, out=passage.take(2))
-    slopes.add("shift", shift, per_square)
-    slopes.add("sides", change, per_square)
+    slopes.add_product("shift", shift, per_square)
+    slopes.add_product("sides", change, per_square)
     off = squared_length(shift, passage)
     off += squared_length(change, passage)
     off *= passage.half * per_square
@@ -406,8 +426,8 @@ def of_gaussians(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
     similarity /= constant
     similarity /= positive(distance, passage)
     similarity *= passage.half
-    slopes.add("shift", pair.between, similarity)
-    slopes.add("sides", half_change, similarity)
+    slopes.add_product("shift", pair.between, similarity)
+    slopes.add_product("sides", half_change, similarity)
 
 
 def _exact_power(iou: Fraction, exponent: float) -> Fraction:
