@@ -13,7 +13,6 @@ the IoU of two boxes is never above that of their shadows on an axis.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,7 +130,7 @@ def overlapping_pairs(
     first = read_table(a, fmt, "a")
     second = None if b is None else read_table(b, fmt, "b")
     found = pairs_above(first, second, threshold)
-    width = len(first.given if second is None else second.given)
+    width = len(first if second is None else second)
     order = np.argsort(found.first * width + found.second)
     return Pairs(found.first.take(order), found.second.take(order), found.iou.take(order))
 
@@ -139,7 +138,7 @@ def overlapping_pairs(
 def pairs_above(first: Boxes, second: Boxes | None, threshold: float) -> Pairs:
     """Find the same pairs, in any order, in tables that are read already."""
     sets = [first] if second is None else [first, second]
-    offset = 0 if second is None else len(first.given)
+    offset = 0 if second is None else len(first)
     nothing = np.empty(0, dtype=np.int64)
     found = [Pairs(nothing, nothing, np.empty(0))]
     for one, other in _meeting(_cores(sets, threshold), threshold):
@@ -204,7 +203,7 @@ def _cores(sets: list[Boxes], threshold: float) -> _Cores:
         least, most = _or_else(height - slack[1], 0), _or_else(height + slack[1], _LARGEST)
     row = np.flatnonzero(np.concatenate([boxes.area for boxes in sets]) != 0)
     row = row.take(np.argsort(low[0].take(row)))
-    belongs = np.repeat(np.arange(len(sets)), [len(boxes.given) for boxes in sets])
+    belongs = np.repeat(np.arange(len(sets)), [len(boxes) for boxes in sets])
     return _Cores(
         row=row,
         sets=len(sets),
@@ -238,7 +237,8 @@ def _core(
 
 def _or_else(numbers: FloatArray, bound: float) -> FloatArray:
     """Put a bound in the place of what infinite corners have made of a number."""
-    return np.where(np.isfinite(numbers), numbers, bound)
+    finite = np.isfinite(numbers)
+    return numbers if finite.all() else np.where(finite, numbers, bound)
 
 
 # The search.
@@ -255,7 +255,7 @@ def _meeting(cores: _Cores, threshold: float) -> Iterator[tuple[IntArray, IntArr
     with np.errstate(over="ignore"):
         height = np.minimum(cores.high - cores.low, _LARGEST)
     scale = np.log2(height)
-    level = np.rint((scale - np.median(scale)) / _OCTAVES)
+    level = np.rint((scale - _middle(scale)) / _OCTAVES)
     for number in np.unique(level):
         here = level == number
         tall_enough = cores.most >= threshold * (1 - TOLERANCE) * cores.least[here].min()
@@ -265,6 +265,12 @@ def _meeting(cores: _Cores, threshold: float) -> Iterator[tuple[IntArray, IntArr
         entries = _cut(cores, taking_part, strip)
         for one, other in _meeting_in_strips(cores, entries, here):
             yield cores.row.take(one), cores.row.take(other)
+
+
+def _middle(numbers: FloatArray) -> Any:
+    """Find the upper median."""
+    half = len(numbers) // 2
+    return np.partition(numbers, half)[half]
 
 
 class _Entries(NamedTuple):
@@ -295,7 +301,7 @@ def _cut(cores: _Cores, index: IntArray, height: float) -> _Entries:
     shift = len(cores.row).bit_length() + 1
     farthest = 2.0 ** (60 - shift)
     # Boxes far from the others share the outermost strips, and leave the others theirs.
-    middle = np.partition(cores.low.take(index), len(index) // 2)[len(index) // 2]
+    middle = _middle(cores.low.take(index))
 
     def strip(y: FloatArray) -> IntArray:
         with np.errstate(over="ignore"):
@@ -319,28 +325,31 @@ def _meeting_in_strips(
     One of a pair must start in the strip, which it does in one strip alone, and one must be of the
     level. Of two sets, a pair has one of each.
     """
-    second, level = cores.belongs.take(entries.core) == 1, here.take(entries.core)
-    no_yes = [False, True]
-    for is_second, on_level, starts in product(no_yes[: cores.sets], no_yes, no_yes):
-        opens = (second == is_second) & (level == on_level) & (entries.starts == starts)
-        follows = (level | on_level) & (entries.starts | starts)
+    core = entries.core
+    low, high = cores.low.take(core), cores.high.take(core)
+    kind = cores.belongs.take(core) << 2 | here.take(core) << 1 | entries.starts
+    kinds = np.arange(8)
+    second, level, starts = kinds >> 2, kinds >> 1 & 1, kinds & 1
+    for opening in np.flatnonzero(np.bincount(kind)):
+        may_follow = (level | level[opening]) & (starts | starts[opening]) == 1
         if cores.sets == 2:
-            follows &= second != is_second
-        before = np.concatenate([[0], np.cumsum(follows)])
-        place = np.flatnonzero(opens)
-        start, stop = before.take(place + 1), before.take(entries.stop.take(place))
-        busy = np.flatnonzero(start < stop)
-        start, stop = start.take(busy), stop.take(busy)
-        opener = entries.core.take(place.take(busy))
-        follower = entries.core.take(np.flatnonzero(follows))
-        low, high = cores.low.take(follower), cores.high.take(follower)
+            may_follow &= second != second[opening]
+        follows = may_follow.take(kind)
+        follower = np.flatnonzero(follows)
+        opener = np.flatnonzero(kind == opening)
+        start, stop = opener + 1, entries.stop.take(opener)
+        if len(follower) < len(kind):
+            before = np.concatenate([[0], np.cumsum(follows)])
+            start, stop = before.take(start), before.take(stop)
+        stop = np.maximum(start, stop)
+        one, one_low, one_high = core.take(opener), low.take(opener), high.take(opener)
+        other, other_low, other_high = core.take(follower), low.take(follower), high.take(follower)
         for part in chunks(stop - start):
-            one, times = opener[part], (stop - start)[part]
-            run = ranges(start[part], stop[part])
-            meet = np.repeat(cores.low.take(one), times) < high.take(run)
-            meet &= np.repeat(cores.high.take(one), times) > low.take(run)
+            run, times = ranges(start[part], stop[part]), (stop - start)[part]
+            meet = np.repeat(one_low[part], times) < other_high.take(run)
+            meet &= np.repeat(one_high[part], times) > other_low.take(run)
             found = np.flatnonzero(meet)
-            yield np.repeat(one, times).take(found), follower.take(run.take(found))
+            yield np.repeat(one[part], times).take(found), other.take(run.take(found))
 
 
 def ranges(start: IntArray, stop: IntArray) -> IntArray:
