@@ -68,7 +68,7 @@ class Boxes:
     rows: IntArray | None = None
 
     def __len__(self) -> int:
-        return self.columns.shape[1]
+        return int(self.columns.shape[1])
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -24,11 +24,13 @@ from .boxes import Boxes, FloatArray, IntArray, Mask, evaluate, nearest_float, r
 from .overlap import MEASURES
 
 # Candidates looked at together: what that needs then fits the processor's cache.
-_CHUNK = 2**16
+_CHUNK = 2**14
 # Heights of cores on one level differ by less than this many octaves.
 _OCTAVES = 4
 # Height of a strip, in mean heights of its cores.
-_STRIP = 2
+_STRIP = 3
+# Entries that a run is followed by one by one.
+_SHORT = 8
 # More than `iou` is ever off, relative to the exact value.
 TOLERANCE = 2.0**-48
 _FLOAT = np.finfo(np.float64)
@@ -175,10 +177,10 @@ class _Cores:
         How many sets there are.
     belongs : ndarray of int64, shape (n,)
         Which one it is from.
+    left, right : ndarray of float64, shape (n,)
+        Where the core starts and ends on the x axis.
     low, high : ndarray of float64, shape (n,)
-        Where the core starts and ends on the y axis.
-    stop : ndarray of int64, shape (n,)
-        How many cores start left of where this one ends.
+        The same on the y axis.
     least, most : ndarray of float64, shape (n,)
         Bounds of the height of the whole box.
     """
@@ -186,38 +188,44 @@ class _Cores:
     row: IntArray
     sets: int
     belongs: IntArray
+    left: FloatArray
+    right: FloatArray
     low: FloatArray
     high: FloatArray
-    stop: IntArray
     least: FloatArray
     most: FloatArray
 
 
 def _cores(sets: list[Boxes], threshold: float) -> _Cores:
-    lo, hi = (np.concatenate(corners, axis=1) for corners in zip(*map(_outline, sets), strict=True))
-    with np.errstate(over="ignore", invalid="ignore"):
-        # Twice what the rounding of two corners and of four operations on them comes to.
-        slack = 6 * (_FLOAT.eps * np.maximum(np.abs(lo), np.abs(hi)) + _FLOAT.smallest_subnormal)
-        low, high = _core(lo, hi, slack, threshold)
-        height = np.minimum(hi[1] - lo[1], _LARGEST)
-        least, most = _or_else(height - slack[1], 0), _or_else(height + slack[1], _LARGEST)
+    columns = np.concatenate([_core_columns(boxes, threshold) for boxes in sets], axis=1)
     row = np.flatnonzero(np.concatenate([boxes.area for boxes in sets]) != 0)
-    row = row.take(np.argsort(low[0].take(row)))
-    belongs = np.repeat(np.arange(len(sets)), [len(boxes) for boxes in sets])
-    return _Cores(
-        row=row,
-        sets=len(sets),
-        belongs=belongs.take(row),
-        low=low[1].take(row),
-        high=high[1].take(row),
-        stop=np.searchsorted(low[0].take(row), high[0].take(row)),
-        least=least.take(row),
-        most=most.take(row),
-    )
+    row = row.take(np.argsort(columns[0].take(row)))
+    left, low, right, high, least, most = columns.take(row, axis=1)
+    belongs = np.repeat(np.arange(len(sets)), [len(boxes) for boxes in sets]).take(row)
+    return _Cores(row, len(sets), belongs, left, right, low, high, least, most)
+
+
+def _core_columns(boxes: Boxes, threshold: float) -> FloatArray:
+    """Find where the cores start and end in x and y, and bounds of the heights, shape (6, N)."""
+    columns = np.empty((6, len(boxes)))
+    for start in range(0, len(boxes), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        lo, hi = _outline(boxes[part,])
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Twice what the rounding of two corners and of four operations on them comes to.
+            slack = np.maximum(np.abs(lo), np.abs(hi))
+            slack = 6 * (_FLOAT.eps * slack + _FLOAT.smallest_subnormal)
+            columns[:2, part], columns[2:4, part] = _core(lo, hi, slack, threshold)
+            height = np.minimum(hi[1] - lo[1], _LARGEST)
+            columns[4, part] = _or_else(height - slack[1], 0)
+            columns[5, part] = _or_else(height + slack[1], _LARGEST)
+    return columns
 
 
 def _outline(boxes: Boxes) -> tuple[FloatArray, FloatArray]:
     """Corners, rounded to float64; infinite beyond its range."""
+    if boxes.carried:
+        return boxes.lo, boxes.hi
     lo, hi = np.array(boxes.lo), np.array(boxes.hi)
     for row in np.flatnonzero(np.isnan(lo[0])):
         corners = exact.corners(boxes.given[row].tolist(), boxes.fmt)
@@ -313,8 +321,25 @@ def _cut(cores: _Cores, index: IntArray, height: float) -> _Entries:
     going_on = (ranges(first + 1, last + 1) << shift) | np.repeat(index << 1, last - first)
     keys = np.sort(np.concatenate([starting, going_on]))
     core = (keys & ((1 << shift) - 1)) >> 1
-    stop = np.searchsorted(keys, (keys >> shift << shift) | (cores.stop.take(core) << 1))
-    return _Entries(core, (keys & 1).astype(bool), stop)
+    return _Entries(core, (keys & 1).astype(bool), _stops(cores, keys, shift))
+
+
+def _stops(cores: _Cores, keys: IntArray, shift: int) -> IntArray:
+    """Find where the run of each entry stops. Most runs are short, and soon told by their ends."""
+    strip, core = keys >> shift, (keys & ((1 << shift) - 1)) >> 1
+    left, right = cores.left.take(core), cores.right.take(core)
+    stop = np.arange(1, len(keys) + 1)
+    going = np.flatnonzero((left[1:] < right[:-1]) & (strip[1:] == strip[:-1]))
+    for _ in range(_SHORT):
+        stop[going] += 1
+        going = going[stop.take(going) < len(keys)]
+        after = stop.take(going)
+        goes_on = left.take(after) < right.take(going)
+        goes_on &= strip.take(after) == strip.take(going)
+        going = going[goes_on]
+    place = np.searchsorted(cores.left, right.take(going))
+    stop[going] = np.searchsorted(keys, strip.take(going) << shift | place << 1)
+    return stop
 
 
 def _meeting_in_strips(
