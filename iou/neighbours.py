@@ -366,7 +366,6 @@ def _meeting_in_strips(
         if len(follower) < len(kind):
             before = np.concatenate([[0], np.cumsum(follows)])
             start, stop = before.take(start), before.take(stop)
-        stop = np.maximum(start, stop)
         one, one_low, one_high = core.take(opener), low.take(opener), high.take(opener)
         other, other_low, other_high = core.take(follower), low.take(follower), high.take(follower)
         for part in chunks(stop - start):
