@@ -45,7 +45,7 @@ class Boxes:
         ``x_min, y_min, x_max, y_max``, the area, the aspect angle if `read` was asked for it, and
         for the two formats above the anchor and both reaches, in x and y. Each is contiguous, and
         NaN in a box that float64 cannot carry.
-    given : ndarray, shape (..., 4)
+    source : ndarray, shape (..., 4) or (N, 4)
         The numbers as they came in.
     fmt : str
         What they mean.
@@ -55,19 +55,30 @@ class Boxes:
         Whether every box has an area.
     rounded : bool
         Whether corners may be rounded.
+    rows : ndarray of int64, shape (...), optional
+        Which rows of the source the boxes are, where they were picked from it.
     """
 
     columns: FloatArray
-    given: NDArray[Any]
+    source: NDArray[Any]
     fmt: str
     all_carried: bool
     solid: bool
     rounded: bool
+    rows: IntArray | None = None
+
+    def __len__(self) -> int:
+        return int(self.columns.shape[1])
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the collection, without the axis of four."""
-        return self.given.shape[:-1]
+        return self.columns.shape[1:]
+
+    @property
+    def given(self) -> NDArray[Any]:
+        """The numbers of these boxes as they came in, shape (..., 4)."""
+        return self.source if self.rows is None else self.source[self.rows]
 
     @property
     def lo(self) -> FloatArray:
@@ -115,17 +126,22 @@ class Boxes:
         return self.all_carried or not np.isnan(self.area).any()
 
     def __getitem__(self, index: tuple[slice | None, ...]) -> "Boxes":
-        columns, given = self.columns[:, *index], self.given[index]
-        return Boxes(columns, given, self.fmt, self.all_carried, self.solid, self.rounded)
+        columns = self.columns[:, *index]
+        if self.rows is None:
+            return self._with(columns, self.source[index], None)
+        return self._with(columns, self.source, self.rows[index])
 
     def take(self, rows: IntArray) -> "Boxes":
         """Pick rows of a table of boxes."""
-        columns, given = self.columns.take(rows, axis=1), self.given.take(rows, axis=0)
-        return Boxes(columns, given, self.fmt, self.all_carried, self.solid, self.rounded)
+        picked = rows if self.rows is None else self.rows.take(rows)
+        return self._with(self.columns.take(rows, axis=1), self.source, picked)
+
+    def _with(self, columns: FloatArray, source: NDArray[Any], rows: IntArray | None) -> "Boxes":
+        return Boxes(columns, source, self.fmt, self.all_carried, self.solid, self.rounded, rows)
 
     def part(self, axis: int, part: slice) -> "Boxes":
         """Cut along an axis; one of length 1 broadcasts and stays."""
-        return self if self.given.shape[axis] == 1 else self[(slice(None),) * axis + (part,)]
+        return self if self.shape[axis] == 1 else self[(slice(None),) * axis + (part,)]
 
 
 def read(

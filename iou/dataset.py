@@ -125,7 +125,7 @@ class Truths(_Objects):
         fmt: str = "xyxy",
     ) -> None:
         table = _table(boxes, fmt)
-        rows = len(table.given)
+        rows = len(table)
         self._set(
             table=table,
             images=_read_column(images, rows, "images"),
@@ -233,7 +233,7 @@ class Predictions(_Objects):
         fmt: str = "xyxy",
     ) -> None:
         table = _table(boxes, fmt)
-        rows = len(table.given)
+        rows = len(table)
         self._set(
             table=table,
             scores=_read_column(scores, rows, "scores"),
@@ -288,7 +288,7 @@ class Predictions(_Objects):
 def _table(boxes: ArrayLike, fmt: str) -> Boxes:
     table = read_table(boxes, fmt)
     table.columns.flags.writeable = False
-    return replace(table, given=_frozen(table.given))
+    return replace(table, source=_frozen(table.source))
 
 
 def _frozen(column: NDArray[Any]) -> NDArray[Any]:

@@ -13,7 +13,6 @@ the IoU of two boxes is never above that of their shadows on an axis.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,11 +24,13 @@ from .boxes import Boxes, FloatArray, IntArray, Mask, evaluate, nearest_float, r
 from .overlap import MEASURES
 
 # Candidates looked at together: what that needs then fits the processor's cache.
-_CHUNK = 2**16
+_CHUNK = 2**14
 # Heights of cores on one level differ by less than this many octaves.
 _OCTAVES = 4
 # Height of a strip, in mean heights of its cores.
-_STRIP = 2
+_STRIP = 3
+# Entries that a run is followed by one by one.
+_SHORT = 8
 # More than `iou` is ever off, relative to the exact value.
 TOLERANCE = 2.0**-48
 _FLOAT = np.finfo(np.float64)
@@ -131,7 +132,7 @@ def overlapping_pairs(
     first = read_table(a, fmt, "a")
     second = None if b is None else read_table(b, fmt, "b")
     found = pairs_above(first, second, threshold)
-    width = len(first.given if second is None else second.given)
+    width = len(first if second is None else second)
     order = np.argsort(found.first * width + found.second)
     return Pairs(found.first.take(order), found.second.take(order), found.iou.take(order))
 
@@ -139,7 +140,7 @@ def overlapping_pairs(
 def pairs_above(first: Boxes, second: Boxes | None, threshold: float) -> Pairs:
     """Find the same pairs, in any order, in tables that are read already."""
     sets = [first] if second is None else [first, second]
-    offset = 0 if second is None else len(first.given)
+    offset = 0 if second is None else len(first)
     nothing = np.empty(0, dtype=np.int64)
     found = [Pairs(nothing, nothing, np.empty(0))]
     for one, other in _meeting(_cores(sets, threshold), threshold):
@@ -176,10 +177,10 @@ class _Cores:
         How many sets there are.
     belongs : ndarray of int64, shape (n,)
         Which one it is from.
+    left, right : ndarray of float64, shape (n,)
+        Where the core starts and ends on the x axis.
     low, high : ndarray of float64, shape (n,)
-        Where the core starts and ends on the y axis.
-    stop : ndarray of int64, shape (n,)
-        How many cores start left of where this one ends.
+        The same on the y axis.
     least, most : ndarray of float64, shape (n,)
         Bounds of the height of the whole box.
     """
@@ -187,38 +188,44 @@ class _Cores:
     row: IntArray
     sets: int
     belongs: IntArray
+    left: FloatArray
+    right: FloatArray
     low: FloatArray
     high: FloatArray
-    stop: IntArray
     least: FloatArray
     most: FloatArray
 
 
 def _cores(sets: list[Boxes], threshold: float) -> _Cores:
-    lo, hi = (np.concatenate(corners, axis=1) for corners in zip(*map(_outline, sets), strict=True))
-    with np.errstate(over="ignore", invalid="ignore"):
-        # Twice what the rounding of two corners and of four operations on them comes to.
-        slack = 6 * (_FLOAT.eps * np.maximum(np.abs(lo), np.abs(hi)) + _FLOAT.smallest_subnormal)
-        low, high = _core(lo, hi, slack, threshold)
-        height = np.minimum(hi[1] - lo[1], _LARGEST)
-        least, most = _or_else(height - slack[1], 0), _or_else(height + slack[1], _LARGEST)
+    columns = np.concatenate([_core_columns(boxes, threshold) for boxes in sets], axis=1)
     row = np.flatnonzero(np.concatenate([boxes.area for boxes in sets]) != 0)
-    row = row.take(np.argsort(low[0].take(row)))
-    belongs = np.repeat(np.arange(len(sets)), [len(boxes.given) for boxes in sets])
-    return _Cores(
-        row=row,
-        sets=len(sets),
-        belongs=belongs.take(row),
-        low=low[1].take(row),
-        high=high[1].take(row),
-        stop=np.searchsorted(low[0].take(row), high[0].take(row)),
-        least=least.take(row),
-        most=most.take(row),
-    )
+    row = row.take(np.argsort(columns[0].take(row)))
+    left, low, right, high, least, most = columns.take(row, axis=1)
+    belongs = np.repeat(np.arange(len(sets)), [len(boxes) for boxes in sets]).take(row)
+    return _Cores(row, len(sets), belongs, left, right, low, high, least, most)
+
+
+def _core_columns(boxes: Boxes, threshold: float) -> FloatArray:
+    """Find where the cores start and end in x and y, and bounds of the heights, shape (6, N)."""
+    columns = np.empty((6, len(boxes)))
+    for start in range(0, len(boxes), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        lo, hi = _outline(boxes[part,])
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Twice what the rounding of two corners and of four operations on them comes to.
+            slack = np.maximum(np.abs(lo), np.abs(hi))
+            slack = 6 * (_FLOAT.eps * slack + _FLOAT.smallest_subnormal)
+            columns[:2, part], columns[2:4, part] = _core(lo, hi, slack, threshold)
+            height = np.minimum(hi[1] - lo[1], _LARGEST)
+            columns[4, part] = _or_else(height - slack[1], 0)
+            columns[5, part] = _or_else(height + slack[1], _LARGEST)
+    return columns
 
 
 def _outline(boxes: Boxes) -> tuple[FloatArray, FloatArray]:
     """Corners, rounded to float64; infinite beyond its range."""
+    if boxes.carried:
+        return boxes.lo, boxes.hi
     lo, hi = np.array(boxes.lo), np.array(boxes.hi)
     for row in np.flatnonzero(np.isnan(lo[0])):
         corners = exact.corners(boxes.given[row].tolist(), boxes.fmt)
@@ -238,7 +245,8 @@ def _core(
 
 def _or_else(numbers: FloatArray, bound: float) -> FloatArray:
     """Put a bound in the place of what infinite corners have made of a number."""
-    return np.where(np.isfinite(numbers), numbers, bound)
+    finite = np.isfinite(numbers)
+    return numbers if finite.all() else np.where(finite, numbers, bound)
 
 
 # The search.
@@ -255,7 +263,7 @@ def _meeting(cores: _Cores, threshold: float) -> Iterator[tuple[IntArray, IntArr
     with np.errstate(over="ignore"):
         height = np.minimum(cores.high - cores.low, _LARGEST)
     scale = np.log2(height)
-    level = np.rint((scale - np.median(scale)) / _OCTAVES)
+    level = np.rint((scale - _middle(scale)) / _OCTAVES)
     for number in np.unique(level):
         here = level == number
         tall_enough = cores.most >= threshold * (1 - TOLERANCE) * cores.least[here].min()
@@ -265,6 +273,12 @@ def _meeting(cores: _Cores, threshold: float) -> Iterator[tuple[IntArray, IntArr
         entries = _cut(cores, taking_part, strip)
         for one, other in _meeting_in_strips(cores, entries, here):
             yield cores.row.take(one), cores.row.take(other)
+
+
+def _middle(numbers: FloatArray) -> Any:
+    """Find the upper median."""
+    half = len(numbers) // 2
+    return np.partition(numbers, half)[half]
 
 
 class _Entries(NamedTuple):
@@ -295,7 +309,7 @@ def _cut(cores: _Cores, index: IntArray, height: float) -> _Entries:
     shift = len(cores.row).bit_length() + 1
     farthest = 2.0 ** (60 - shift)
     # Boxes far from the others share the outermost strips, and leave the others theirs.
-    middle = np.partition(cores.low.take(index), len(index) // 2)[len(index) // 2]
+    middle = _middle(cores.low.take(index))
 
     def strip(y: FloatArray) -> IntArray:
         with np.errstate(over="ignore"):
@@ -307,8 +321,25 @@ def _cut(cores: _Cores, index: IntArray, height: float) -> _Entries:
     going_on = (ranges(first + 1, last + 1) << shift) | np.repeat(index << 1, last - first)
     keys = np.sort(np.concatenate([starting, going_on]))
     core = (keys & ((1 << shift) - 1)) >> 1
-    stop = np.searchsorted(keys, (keys >> shift << shift) | (cores.stop.take(core) << 1))
-    return _Entries(core, (keys & 1).astype(bool), stop)
+    return _Entries(core, (keys & 1).astype(bool), _stops(cores, keys, shift))
+
+
+def _stops(cores: _Cores, keys: IntArray, shift: int) -> IntArray:
+    """Find where the run of each entry stops. Most runs are short, and soon told by their ends."""
+    strip, core = keys >> shift, (keys & ((1 << shift) - 1)) >> 1
+    left, right = cores.left.take(core), cores.right.take(core)
+    stop = np.arange(1, len(keys) + 1)
+    going = np.flatnonzero((left[1:] < right[:-1]) & (strip[1:] == strip[:-1]))
+    for _ in range(_SHORT):
+        stop[going] += 1
+        going = going[stop.take(going) < len(keys)]
+        after = stop.take(going)
+        goes_on = left.take(after) < right.take(going)
+        goes_on &= strip.take(after) == strip.take(going)
+        going = going[goes_on]
+    place = np.searchsorted(cores.left, right.take(going))
+    stop[going] = np.searchsorted(keys, strip.take(going) << shift | place << 1)
+    return stop
 
 
 def _meeting_in_strips(
@@ -319,28 +350,30 @@ def _meeting_in_strips(
     One of a pair must start in the strip, which it does in one strip alone, and one must be of the
     level. Of two sets, a pair has one of each.
     """
-    second, level = cores.belongs.take(entries.core) == 1, here.take(entries.core)
-    no_yes = [False, True]
-    for is_second, on_level, starts in product(no_yes[: cores.sets], no_yes, no_yes):
-        opens = (second == is_second) & (level == on_level) & (entries.starts == starts)
-        follows = (level | on_level) & (entries.starts | starts)
+    core = entries.core
+    low, high = cores.low.take(core), cores.high.take(core)
+    kind = cores.belongs.take(core) << 2 | here.take(core) << 1 | entries.starts
+    kinds = np.arange(8)
+    second, level, starts = kinds >> 2, kinds >> 1 & 1, kinds & 1
+    for opening in np.flatnonzero(np.bincount(kind)):
+        may_follow = (level | level[opening]) & (starts | starts[opening]) == 1
         if cores.sets == 2:
-            follows &= second != is_second
-        before = np.concatenate([[0], np.cumsum(follows)])
-        place = np.flatnonzero(opens)
-        start, stop = before.take(place + 1), before.take(entries.stop.take(place))
-        busy = np.flatnonzero(start < stop)
-        start, stop = start.take(busy), stop.take(busy)
-        opener = entries.core.take(place.take(busy))
-        follower = entries.core.take(np.flatnonzero(follows))
-        low, high = cores.low.take(follower), cores.high.take(follower)
+            may_follow &= second != second[opening]
+        follows = may_follow.take(kind)
+        follower = np.flatnonzero(follows)
+        opener = np.flatnonzero(kind == opening)
+        start, stop = opener + 1, entries.stop.take(opener)
+        if len(follower) < len(kind):
+            before = np.concatenate([[0], np.cumsum(follows)])
+            start, stop = before.take(start), before.take(stop)
+        one, one_low, one_high = core.take(opener), low.take(opener), high.take(opener)
+        other, other_low, other_high = core.take(follower), low.take(follower), high.take(follower)
         for part in chunks(stop - start):
-            one, times = opener[part], (stop - start)[part]
-            run = ranges(start[part], stop[part])
-            meet = np.repeat(cores.low.take(one), times) < high.take(run)
-            meet &= np.repeat(cores.high.take(one), times) > low.take(run)
+            run, times = ranges(start[part], stop[part]), (stop - start)[part]
+            meet = np.repeat(one_low[part], times) < other_high.take(run)
+            meet &= np.repeat(one_high[part], times) > other_low.take(run)
             found = np.flatnonzero(meet)
-            yield np.repeat(one, times).take(found), follower.take(run.take(found))
+            yield np.repeat(one[part], times).take(found), other.take(run.take(found))
 
 
 def ranges(start: IntArray, stop: IntArray) -> IntArray:

@@ -124,7 +124,7 @@ def nms(
     threshold = _fraction(iou_threshold, "iou_threshold")
     one_of(measure, ("iou", "diou"), "measure")
     table = read_table(boxes, fmt)
-    count = len(table.given)
+    count = len(table)
     order = _by_falling_score(finite(column(scores, count, "scores"), "scores"))
     groups = _Groups.of(_numbered(labels, count), order)
     if threshold == 1:
@@ -246,7 +246,7 @@ def soft_nms(
         raise ValueError(f"sigma must be above 0 and finite, it is {sigma}")
     threshold = _fraction(iou_threshold, "iou_threshold")
     table = read_table(boxes, fmt)
-    count = len(table.given)
+    count = len(table)
     score = np.array(finite(column(scores, count, "scores"), "scores"), dtype=np.float64)
     numbers = _numbered(labels, count)
 
@@ -431,10 +431,9 @@ class _Contest:
     def expected_edges(self, rows: IntArray) -> float:
         """Estimate how many edges there are, from those among a few.
 
-        Twice the square root is so many that an edge among them stands for a quarter of an edge to
-        every box.
+        The square root is so many that an edge among them stands for an edge to every box.
         """
-        sample = rows[_spread(len(rows), 2 * math.isqrt(len(rows)))]
+        sample = rows[_spread(len(rows), math.isqrt(len(rows)))]
         above = self.table(sample, sample) > self.threshold
         np.fill_diagonal(above, False)
         return np.count_nonzero(above) / 2 * (len(rows) / len(sample)) ** 2

@@ -90,7 +90,7 @@ def pairwise(
 
     # The measures are symmetric, so the longer set can take the columns: rows are what the
     # processor works along.
-    swapped = len(first.given) > 8 * len(second.given)
+    swapped = len(first) > 8 * len(second)
     rows, columns = (second, first) if swapped else (first, second)
     plan = _plan(chosen, rows, columns, fresh=out is None)
     if out is None:
@@ -128,7 +128,7 @@ class _Plan(Protocol):
 def _plan(measure: Measure, rows: Boxes, columns: Boxes, *, fresh: bool) -> _Plan:
     """Choose the faster way."""
     lies_where_it_says = all(boxes.all_carried and not boxes.rounded for boxes in (rows, columns))
-    large = len(rows.given) * len(columns.given) >= _SMALL
+    large = len(rows) * len(columns) >= _SMALL
     if measure.nil_apart and lies_where_it_says and large:
         groups = _ByGroups.of(measure, rows, columns, fresh=fresh)
         if groups.share() <= _WORTHWHILE:
@@ -145,7 +145,7 @@ class _ByRows:
     columns: Boxes
 
     def __len__(self) -> int:
-        return len(self.rows.given)
+        return len(self.rows)
 
     def new(self, shape: tuple[int, ...]) -> FloatArray:
         """Make the table that is to be filled."""
@@ -200,7 +200,7 @@ class _ByGroups:
         """Estimate the share of values that are to be measured, from a few groups."""
         few = range(0, len(self), max(1, len(self) // 8))
         met = sum(len(self.meeting(group, self.columns)) for group in few)
-        return met / (len(few) * len(self.columns.given))
+        return met / (len(few) * len(self.columns))
 
     def meeting(self, group: int, columns: Boxes) -> IntArray:
         """Find the columns that share area with the box around a group."""
@@ -239,7 +239,7 @@ def _winding(boxes: Boxes) -> IntArray:
 
     The path goes up one strip and down the next; each holds as many boxes.
     """
-    count = len(boxes.given)
+    count = len(boxes)
     with np.errstate(all="ignore"):
         x, y = boxes.lo / 2 + boxes.hi / 2
     strips = max(1, round((count / _GROUP) ** 0.5))
