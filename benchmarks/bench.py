@@ -25,6 +25,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import timeit
 import tracemalloc
 import warnings
@@ -413,26 +414,57 @@ def module_precision(predictions: Predictions, truths: Truths) -> Array:
     return np.where(np.isnan(precision), -1, precision)
 
 
+# Library, what evaluates in it, and what reads the files for it.
+EVALUATORS = [
+    ("pycocotools.cocoeval", "COCOeval", "pycocotools.coco"),
+    ("faster_coco_eval", "COCOeval_faster", "faster_coco_eval"),
+]
+
+
 def of_evaluation(predictions: Predictions, truths: Truths) -> Iterator[Contender]:
     """List what evaluates as COCO does, once the files are read."""
     name = "**iou.coco_summary**"
     yield Contender(name, module_precision, predictions, truths, role="ours")
-    columns = {"image_id": predictions.images, "category_id": predictions.labels}
-    columns |= {"bbox": predictions.boxes, "score": predictions.scores}
-    rows = as_rows(columns)
-    images = np.union1d(truths.images, predictions.images)
-    labels = np.union1d(truths.labels, predictions.labels)
-    names = ("pycocotools.cocoeval", "COCOeval"), ("faster_coco_eval", "COCOeval_faster")
-    for library, evaluator in names:
+    dataset, results = as_files(predictions, truths)
+    for library, evaluator, reader in EVALUATORS:
         if peer(library):
-            home = peer("pycocotools.coco" if "." in library else library)
             with contextlib.redirect_stdout(io.StringIO()):
-                index = home.COCO()
-                index.dataset = as_dataset(truths, images, labels)
+                index = peer(reader).COCO()
+                index.dataset = dataset
                 index.createIndex()
-                found = index.loadRes(rows)
+                found = index.loadRes(results)
             call = partial(cocoeval, getattr(peer(library), evaluator))
             yield Contender(f"{library}.{evaluator}", call, index, found)
+
+
+def as_files(predictions: Predictions, truths: Truths) -> tuple[dict[str, Any], list[Any]]:
+    """Write truths and predictions as COCO's two files have them."""
+    columns = {"image_id": predictions.images, "category_id": predictions.labels}
+    columns |= {"bbox": predictions.boxes, "score": predictions.scores}
+    images = np.union1d(truths.images, predictions.images)
+    labels = np.union1d(truths.labels, predictions.labels)
+    return as_dataset(truths, images, labels), as_rows(columns)
+
+
+def of_evaluation_from_files(truths: Path, predictions: Path) -> Iterator[Contender]:
+    """List what reads the two files and evaluates."""
+
+    def ours(truths: Path, predictions: Path) -> Array:
+        data = module.read_coco(truths, predictions)
+        return module_precision(data.predictions, data.truths)
+
+    def theirs(reader: Any, evaluator: Any, truths: Path, predictions: Path) -> Array:
+        with contextlib.redirect_stdout(io.StringIO()):
+            index = reader(str(truths))
+            found = index.loadRes(str(predictions))
+        return cocoeval(evaluator, index, found)
+
+    name = "**iou.read_coco, iou.coco_summary**"
+    yield Contender(name, ours, truths, predictions, role="ours")
+    for library, evaluator, reader in EVALUATORS:
+        if peer(library):
+            call = partial(theirs, peer(reader).COCO, getattr(peer(library), evaluator))
+            yield Contender(f"{library}.{evaluator}", call, truths, predictions)
 
 
 # Losses and their gradients.
@@ -761,10 +793,20 @@ def coco(quick: bool) -> Iterator[Table]:
     """Evaluate as COCO does: ten thresholds, four ranges of areas, three limits."""
     for images, labels, rounds in [(20, 5, 2)] if quick else [(500, 80, 3), (5000, 80, 1)]:
         predictions, truths = evaluated(images, labels, 1)
-        title = f"COCO evaluation, {images} images, {labels} classes, {len(predictions)} detections"
-        table = Table("coco", title, [len(predictions), len(truths)], "seconds")
+        scene = f"{images} images, {labels} classes, {len(predictions)} detections"
+        size = [len(predictions), len(truths)]
+        table = Table("coco", f"COCO evaluation, {scene}", size, "seconds")
         table.notes.append("From tables in memory, which for the others are lists of dictionaries.")
         yield race(table, list(of_evaluation(predictions, truths)), rounds, per=1)
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [Path(folder) / name for name in ("truths.json", "predictions.json")]
+            for path, content in zip(paths, as_files(predictions, truths), strict=True):
+                path.write_text(json.dumps(content))
+            table = Table("coco", f"COCO evaluation from files, {scene}", size, "seconds")
+            table.notes.append(
+                "The two files are read, checked as far as each does, and evaluated."
+            )
+            yield race(table, list(of_evaluation_from_files(*paths)), rounds, per=1)
 
 
 def guard(quick: bool) -> Iterator[Table]:
