@@ -8,11 +8,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from helpers import HTML, ROOT, open_page, reader
+from helpers import HTML, PAGES, ROOT, open_page, reader
 
 import iou
 from iou import exact, samples
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 STATIC = ROOT / "book" / "_static"
 PAGE = "book/playground"
 MEASURES = ("iou", "giou", "diou", "ciou")
+
+
+def source_of(name: str) -> Path:
+    return next(p for p in (ROOT / f"{name}.ipynb", ROOT / f"{name}.md") if p.exists())
 
 
 # The arithmetic, in an interpreter of JavaScript without a browser
@@ -274,6 +279,20 @@ def test_without_scripts_the_page_shows_a_picture(browser: Browser, html: Any) -
     assert "intersection" in picture.get_attribute("alt")
     assert "26" in page.locator("iou-playground figcaption").inner_text()
     context.close()
+
+
+EMBEDDED = [name for name in PAGES if "<iou-" in source_of(name).read_text()]
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_every_figure_that_can_be_moved_comes_to_life(phone: Page, name: str) -> None:
+    tags = Counter(re.findall(r"<(iou-\w+)", source_of(name).read_text()))
+    assert len(EMBEDDED) >= 6
+    open_page(phone, name)
+    for tag, count in tags.items():
+        assert phone.locator(f"{tag} figure > .{tag}").count() == count
+        assert phone.locator(f"{tag} figcaption .caption-number").count() == count
+        assert phone.locator(f"{tag} img").count() == 0
 
 
 def test_with_scripts_the_figure_keeps_its_number_and_caption(page: Page) -> None:
