@@ -282,9 +282,12 @@ def of_enclosure(pair: Pair, slopes: Slopes, _: "Formula") -> None:
     np.maximum(wasted, 0, out=wasted)
     wasted /= area
     slopes.measure -= wasted
+    per_area = np.divide(1, area, out=area)
     # Where C is 0 the penalty is 0 by definition, though U may begin to grow there.
-    per_area = np.divide(pair.hull_area > 0, area, out=passage.take())
-    filled = np.divide(pair.union, area, out=area)
+    flat = pair.hull_area == 0
+    if flat.any():
+        per_area[flat] = 0
+    filled = np.multiply(pair.union, per_area, out=wasted)
     filled *= per_area
     slopes.add("hull_area", filled)
     slopes.add("intersection", per_area)

@@ -620,10 +620,22 @@ def test_a_bad_row_among_many_is_named(bad):
     boxes = np.tile([0.0, 0, 1, 2], (20_000, 1))
     wrong = boxes.copy()
     wrong[17_000] = bad
-    with pytest.raises(ValueError, match=r"^pred\[17000\] = "):
-        loss_and_gradient(wrong, boxes, "diou")
-    with pytest.raises(ValueError, match=r"^target\[17000\] = "):
-        loss_and_gradient(boxes, wrong, "nwd", constant=1)
+    for measure in (*MEASURES, *FURTHER):
+        options = parameters(measure)
+        with pytest.raises(ValueError, match=r"^pred\[17000\] = "):
+            loss_and_gradient(wrong, boxes, measure, **options)
+        with pytest.raises(ValueError, match=r"^target\[17000\] = "):
+            loss_and_gradient(boxes, wrong, measure, **options)
+
+
+def test_arrays_of_other_numbers_are_read_with_care():
+    start = 2**60
+    pred, target = np.array([[[start, 0, start + 3, 2]], [[start + 1, 0, start + 5, 2]]])
+    near = loss_and_gradient(np.array([[0.0, 0, 3, 2]]), np.array([[1.0, 0, 5, 2]]), "eiou")
+    for found, expected in zip(loss_and_gradient(pred, target, "eiou"), near, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-15)
+    with pytest.raises(TypeError):
+        loss_and_gradient(np.array([[False, False, True, True]]), np.array([[0.0, 0, 1, 1]]))
 
 
 def test_one_box_that_needs_care_changes_no_other():

@@ -8,11 +8,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from helpers import HTML, ROOT, open_page, reader
+from helpers import HTML, PAGES, ROOT, open_page, reader
 
 import iou
 from iou import exact, samples
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 STATIC = ROOT / "book" / "_static"
 PAGE = "book/playground"
 MEASURES = ("iou", "giou", "diou", "ciou")
+
+
+def source_of(name: str) -> Path:
+    return next(p for p in (ROOT / f"{name}.ipynb", ROOT / f"{name}.md") if p.exists())
 
 
 # The arithmetic, in an interpreter of JavaScript without a browser
@@ -276,6 +281,20 @@ def test_without_scripts_the_page_shows_a_picture(browser: Browser, html: Any) -
     context.close()
 
 
+EMBEDDED = [name for name in PAGES if "<iou-" in source_of(name).read_text()]
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_every_figure_that_can_be_moved_comes_to_life(phone: Page, name: str) -> None:
+    tags = Counter(re.findall(r"<(iou-\w+)", source_of(name).read_text()))
+    assert len(EMBEDDED) >= 6
+    open_page(phone, name)
+    for tag, count in tags.items():
+        assert phone.locator(f"{tag} figure > .{tag}").count() == count
+        assert phone.locator(f"{tag} figcaption .caption-number").count() == count
+        assert phone.locator(f"{tag} img").count() == 0
+
+
 def test_with_scripts_the_figure_keeps_its_number_and_caption(page: Page) -> None:
     assert page.locator("iou-playground img").count() == 0
     assert page.locator("iou-playground figcaption .caption-number").is_visible()
@@ -474,7 +493,7 @@ def test_a_change_is_announced(page: Page) -> None:
     grip(page, "b").focus()
     page.keyboard.press("ArrowLeft")
     page.wait_for_function("document.querySelector('.iou-live').textContent")
-    assert live.inner_text() == "IoU: 9/23 ≈ 0.3913"
+    assert live.inner_text() == "Box B, from (2, 2) to (6, 6). IoU: 9/23 ≈ 0.3913"
     assert "from (2, 2) to (6, 6)" in grip(page, "b").get_attribute("aria-label")
 
 
@@ -610,6 +629,96 @@ def test_start_again_undoes_everything(page: Page) -> None:
     page.get_by_role("button", name="Start again").click()
     assert (box_of(page, "a"), box_of(page, "b")) == ([1, 1, 5, 5], [3, 2, 7, 6])
     assert not page.get_by_label("y points up").is_checked()
+
+
+# What a screen reader is told
+
+OPERATED = {"application", "button", "checkbox", "combobox", "slider", "spinbutton", "textbox"}
+OPERATED |= {"DisclosureTriangle"}
+WITH_A_VALUE = {"combobox", "slider", "spinbutton", "textbox"}
+
+
+def parts_of(page: Page, element: str) -> list[dict[str, Any]]:
+    """Give what assistive technology is told of the parts of an element, in their order."""
+    session = page.context.new_cdp_session(page)
+    document = session.send("DOM.getDocument")["root"]["nodeId"]
+    found = session.send("DOM.querySelector", {"nodeId": document, "selector": element})
+    query = {"nodeId": found["nodeId"]}
+    nodes = session.send("Accessibility.queryAXTree", query)["nodes"]
+    session.detach()
+    told = []
+    for node in nodes:
+        if not node["ignored"]:
+            of = {p["name"]: p["value"].get("value") for p in node.get("properties", [])}
+            given = {k: node[k].get("value") for k in ("role", "name", "value") if k in node}
+            told.append(of | given)
+    return told
+
+
+def test_every_control_of_the_playground_has_a_role_a_name_and_a_value(page: Page) -> None:
+    controls = [p for p in parts_of(page, "iou-playground") if p["role"] in OPERATED]
+    assert Counter(p["role"] for p in controls) == {
+        "application": 10,
+        "spinbutton": 8,
+        "combobox": 2,
+        "checkbox": 3,
+        "button": 3,
+        "textbox": 2,
+        "DisclosureTriangle": 2,
+    }
+    assert [p for p in controls if not p["name"] or not p.get("focusable")] == []
+    assert [p for p in controls if p["role"] in WITH_A_VALUE and p.get("value") is None] == []
+    named = [p["name"] for p in controls if p["role"] != "spinbutton"]
+    assert len(named) == len(set(named))
+    groups = {p["name"] for p in parts_of(page, "iou-playground") if p["role"] == "group"}
+    assert {"Box A", "Box B", "Two boxes on a grid. They overlap."} <= groups
+
+
+def test_the_numbers_can_be_read_line_by_line(page: Page) -> None:
+    told = [p for p in parts_of(page, "iou-playground") if p["role"] in ("term", "definition")]
+    assert [p["role"] for p in told] == ["term", "definition"] * 10
+
+
+def test_every_threshold_says_its_value_as_it_is_shown(page: Page) -> None:
+    set_slider(page, NMS, 1)
+    parts = parts_of(page, "iou-threshold")
+    sliders = [p for p in parts if p["role"] == "slider"]
+    assert len({p["name"] for p in sliders}) == 3
+    assert all(p["valuemin"] <= p["value"] <= p["valuemax"] for p in sliders)
+    shown = page.locator(".iou-slider output").all_inner_texts()
+    # Chromium tells screen readers this text, but not the tree that it hands on here.
+    said = [slider.get_attribute("aria-valuetext") for slider in page.get_by_role("slider").all()]
+    assert said == shown
+    assert shown[1] == "off"
+    pictures = [p["name"] for p in parts if p["role"] in ("image", "img")]
+    assert page.locator(".iou-result").inner_text() in pictures[0]
+    assert pictures[1].startswith("Precision over recall; now recall ")
+    # The result is announced once, not by every number that changes.
+    assert [p["live"] for p in parts if p.get("live") not in (None, "off")] == ["polite"]
+
+
+def test_with_the_keyboard_alone_all_is_reached_in_the_order_of_the_page(page: Page) -> None:
+    page.locator("iou-playground select").first.focus()
+    reached = 1
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("!!document.activeElement.closest('iou-threshold')"):
+            break
+        reached += page.evaluate("!!document.activeElement.closest('.iou-playground')")
+    assert reached == 30
+    for title in (SCORE, NMS, TAU):
+        assert page.evaluate("document.activeElement.labels[0].textContent").startswith(title)
+        page.keyboard.press("Tab")
+    page.locator(".iou-settings summary").focus()
+    for is_open in (False, True):
+        page.keyboard.press("Enter")
+        assert page.locator(".iou-settings").evaluate("e => e.open") == is_open
+    page.get_by_label("y points up").focus()
+    page.keyboard.press("Space")
+    assert page.get_by_label("y points up").is_checked()
+    page.get_by_label("The four numbers are").focus()
+    page.keyboard.press("ArrowDown")
+    assert page.get_by_label("w", exact=True).count() == 2
 
 
 # The thresholds

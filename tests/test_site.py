@@ -187,6 +187,16 @@ def test_the_first_page_leads_to_the_book(soups: dict[str, BeautifulSoup]) -> No
     assert refresh["content"] == f"0; url={PAGES[0]}.html"
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_can_be_cited_and_downloaded(soups: dict[str, BeautifulSoup], page: str) -> None:
+    soup = soups[page]
+    entry = soup.select_one(".cite-this-page pre").get_text()
+    assert re.search(r" title += \{\{(.+)\}\},", entry)[1] in soup.h1.get_text()
+    assert entry.count("{") == entry.count("}")
+    links = [a["href"] for a in soup.select(".bd-header-article a")]
+    assert any(link.startswith(f"../_sources/{page}.") for link in links)
+
+
 # Nothing is heavier than it need be
 
 

@@ -379,6 +379,12 @@
       const more = this.state.pixels ? 1 : 0;
       const bounds = [left, top, left + columns * step - more, top + rows * step - more];
       this.set({ [which]: moved(from, corner, by, this.step(), bounds) });
+      this.say(`${this.described(which)}. ${this.result()}`);
+    }
+
+    described(which) {
+      const [x1, y1, x2, y2] = this.state[which].map(show);
+      return `Box ${NAMES[which]}, from (${x1}, ${y1}) to (${x2}, ${y2})`;
     }
 
     drag(event) {
@@ -541,11 +547,9 @@
         height: r.height + 2 * more[1],
       };
       place(this.bodies[which], grip);
-      const label = this.state[which].map(show);
-      const described = `from (${label[0]}, ${label[1]}) to (${label[2]}, ${label[3]})`;
       const help = "Arrow keys move it";
       place(this.bodies[which], {
-        "aria-label": `Box ${NAMES[which]}, ${described}. ${help}; with Shift, its far corner.`,
+        "aria-label": `${this.described(which)}. ${help}; with Shift, its far corner.`,
       });
       CORNERS.forEach((corner, i) => {
         const atRight = corner[0] === 2;

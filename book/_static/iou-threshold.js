@@ -79,7 +79,8 @@
 
     slider({ key, title, ...range }) {
       const input = node("input", { type: "range", id: `${this.id}-${key}`, ...range });
-      const output = node("output", { for: input.id });
+      // The slider says its value itself, and the result is announced: not twice.
+      const output = node("output", { for: input.id, "aria-live": "off" });
       input.addEventListener("input", () => {
         this.render();
         clearTimeout(this.saying);
@@ -95,6 +96,7 @@
       for (const [key, { input, output }] of Object.entries(this.sliders)) {
         values[key] = Number(input.value);
         output.textContent = key === "nms" && values.nms === 1 ? "off" : values[key].toFixed(2);
+        input.setAttribute("aria-valuetext", output.textContent);
       }
       const { shown, kept, taken, outcomes } = settle(values);
       const found = taken.filter((truth) => truth >= 0).length;
