@@ -103,6 +103,14 @@ def cluster(count: int, seed: int) -> Array:
     return np.hstack([middle - half, middle + half])
 
 
+SCENES = {
+    "": scattered,
+    "far apart": spread,
+    "four to an object": detections,
+    "around one object": cluster,
+}
+
+
 # What the tables compare with.
 
 
@@ -695,12 +703,17 @@ def race(
 # The sections.
 
 
-def measured(section: str, measure: str, rows: int, columns: int, rounds: int) -> Table:
+def measured(
+    section: str, measure: str, rows: int, columns: int, rounds: int, scene: str = ""
+) -> Table:
     """One measure for all pairs of two sets."""
-    a, b = scattered(rows, 1), scattered(columns, 2)
-    check_against_fractions(measure, a, b, pairwise(a, b, measure))
-    title = f"{NAMES[measure]}, {rows} × {columns}"
+    a, b = (SCENES[scene](count, seed) for count, seed in ((rows, 1), (columns, 2)))
+    values = pairwise(a, b, measure)
+    check_against_fractions(measure, a, b, values)
+    title = f"{NAMES[measure]}, {rows} × {columns}{scene and ', boxes '}{scene}"
     table = Table(section, title, [rows, columns], "nanoseconds per pair")
+    if measure == "iou":
+        table.notes.append(f"{np.count_nonzero(values) / values.size:.1%} of the pairs overlap.")
     return race(table, of_table(measure, a, b), rounds, per=1e9 / (rows * columns))
 
 
@@ -708,6 +721,9 @@ def dense(quick: bool) -> Iterator[Table]:
     """IoU of many against many."""
     for rows, columns, rounds in [(90, 80, 2)] if quick else [(5000, 5000, 9), (20000, 5000, 5)]:
         yield measured("dense", "iou", rows, columns, rounds)
+    size, rounds = (60, 2) if quick else (5000, 7)
+    for scene in ("four to an object", "around one object"):
+        yield measured("dense", "iou", size, size, rounds, scene)
 
 
 def small(quick: bool) -> Iterator[Table]:
@@ -776,11 +792,13 @@ def join(quick: bool) -> Iterator[Table]:
 
 def suppression(quick: bool) -> Iterator[Table]:
     """Keep the best of the boxes that overlap."""
-    scenes = {"far apart": spread, "four to an object": detections, "around one object": cluster}
     sizes = {1000: 41, 10_000: 9, 100_000: 3, 1_000_000: 3}
     for count, rounds in {100: 2, 1000: 2}.items() if quick else sizes.items():
-        for kind, scene in scenes.items():
-            boxes, scores = scene(count, 1), np.random.default_rng(2).permutation(count) / count
+        for kind in ("far apart", "four to an object", "around one object"):
+            boxes, scores = (
+                SCENES[kind](count, 1),
+                np.random.default_rng(2).permutation(count) / count,
+            )
             title = f"NMS at {THRESHOLD}, {count:_} boxes {kind}".replace("_", "\u202f")
             table = Table("suppression", title, [count, count], "milliseconds")
             kept = len(module.nms(boxes, scores, iou_threshold=THRESHOLD))
