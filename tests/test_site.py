@@ -222,6 +222,13 @@ def test_a_page_has_the_scripts_of_its_interactive_figures_only(html: Path, name
         assert (script in loaded) == (sign in text)
 
 
+def test_a_picture_that_a_script_takes_away_is_not_loaded_before(article: Tag) -> None:
+    for picture in article.select("iou-playground img, iou-threshold img"):
+        assert picture["loading"] == "lazy"
+    others = [img for img in article("img") if not img.find_parent(re.compile("^iou-"))]
+    assert [img for img in others if img.get("loading") == "lazy"] == []
+
+
 def test_the_icons_of_all_pages_are_in_the_style_sheet(
     soups: dict[str, BeautifulSoup], html: Path
 ) -> None:
