@@ -26,7 +26,7 @@ one-sided slopes, which is what a central difference tends to. At a prediction t
 is 0.
 
 Arrays hold x and y in the shape (2, n), low and high edges in the shape (2, 2, n), or have the
-shape (n,). Every line writes into a :class:`Room`, for fresh memory costs more than the
+shape (n,). Every line writes into a ``Room``, for fresh memory costs more than the
 arithmetic. They compute with float64, or with Fractions where float64 does not carry the numbers.
 """
 
