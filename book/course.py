@@ -76,6 +76,11 @@ def figures() -> dict[str, str]:
     return numbers
 
 
+# A figure to move, around the picture that is shown where no script runs.
+EMBEDDED = re.compile(r"<div>\n<(iou-\w+).*?</\1>\n</div>", re.DOTALL)
+MOVABLE = "*In the book there is a figure here that can be moved.*"
+
+
 def plain(text: str, numbers: dict[str, str]) -> str:
     """Write the book's references as words, for readers outside the book."""
 
@@ -96,6 +101,7 @@ def plain(text: str, numbers: dict[str, str]) -> str:
             return cited if role == "cite:t" else f"({cited})"
         return f"`{shown}`" if role in ("func", "class", "mod") else shown
 
+    text = EMBEDDED.sub(MOVABLE, text)
     text = re.sub(r"(?<!`)\{([a-z:]+)\}`([^`]*)`", words, text)
     return re.sub(r"(\$\$) \((eq-[\w-]+)\)$", r"\1", text, flags=re.MULTILINE)
 
