@@ -104,7 +104,6 @@ def cluster(count: int, seed: int) -> Array:
 
 
 SCENES = {
-    "": scattered,
     "far apart": spread,
     "four to an object": detections,
     "around one object": cluster,
@@ -704,13 +703,16 @@ def race(
 
 
 def measured(
-    section: str, measure: str, rows: int, columns: int, rounds: int, scene: str = ""
+    section: str, measure: str, rows: int, columns: int, rounds: int, scene: str | None = None
 ) -> Table:
     """One measure for all pairs of two sets."""
-    a, b = (SCENES[scene](count, seed) for count, seed in ((rows, 1), (columns, 2)))
+    boxes = SCENES[scene] if scene else scattered
+    a, b = boxes(rows, 1), boxes(columns, 2)
     values = pairwise(a, b, measure)
     check_against_fractions(measure, a, b, values)
-    title = f"{NAMES[measure]}, {rows} × {columns}{scene and ', boxes '}{scene}"
+    title = f"{NAMES[measure]}, {rows} × {columns}"
+    if scene:
+        title += f", boxes {scene}"
     table = Table(section, title, [rows, columns], "nanoseconds per pair")
     if measure == "iou":
         table.notes.append(f"{np.count_nonzero(values) / values.size:.1%} of the pairs overlap.")

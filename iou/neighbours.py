@@ -13,6 +13,7 @@ the IoU of two boxes is never above that of their shadows on an axis.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from .arguments import real
 from .boxes import Boxes, FloatArray, IntArray, Mask, evaluate, nearest_float, read_table
 from .overlap import MEASURES
 
-# Candidates looked at together: what that needs then fits the processor's cache.
+# Boxes or candidates looked at together: what that needs then fits the processor's cache.
 _CHUNK = 2**14
 # Heights of cores on one level differ by less than this many octaves.
 _OCTAVES = 4
@@ -202,7 +203,17 @@ def _cores(sets: list[Boxes], threshold: float) -> _Cores:
     row = row.take(np.argsort(columns[0].take(row)))
     left, low, right, high, least, most = columns.take(row, axis=1)
     belongs = np.repeat(np.arange(len(sets)), [len(boxes) for boxes in sets]).take(row)
-    return _Cores(row, len(sets), belongs, left, right, low, high, least, most)
+    return _Cores(
+        row=row,
+        sets=len(sets),
+        belongs=belongs,
+        left=left,
+        right=right,
+        low=low,
+        high=high,
+        least=least,
+        most=most,
+    )
 
 
 def _core_columns(boxes: Boxes, threshold: float) -> FloatArray:
@@ -275,10 +286,10 @@ def _meeting(cores: _Cores, threshold: float) -> Iterator[tuple[IntArray, IntArr
             yield cores.row.take(one), cores.row.take(other)
 
 
-def _middle(numbers: FloatArray) -> Any:
+def _middle(numbers: FloatArray) -> float:
     """Find the upper median."""
     half = len(numbers) // 2
-    return np.partition(numbers, half)[half]
+    return float(np.partition(numbers, half)[half])
 
 
 class _Entries(NamedTuple):
@@ -321,12 +332,12 @@ def _cut(cores: _Cores, index: IntArray, height: float) -> _Entries:
     going_on = (ranges(first + 1, last + 1) << shift) | np.repeat(index << 1, last - first)
     keys = np.sort(np.concatenate([starting, going_on]))
     core = (keys & ((1 << shift) - 1)) >> 1
-    return _Entries(core, (keys & 1).astype(bool), _stops(cores, keys, shift))
+    return _Entries(core, (keys & 1).astype(bool), _stops(cores, core, keys, shift))
 
 
-def _stops(cores: _Cores, keys: IntArray, shift: int) -> IntArray:
+def _stops(cores: _Cores, core: IntArray, keys: IntArray, shift: int) -> IntArray:
     """Find where the run of each entry stops. Most runs are short, and soon told by their ends."""
-    strip, core = keys >> shift, (keys & ((1 << shift) - 1)) >> 1
+    strip = keys >> shift
     left, right = cores.left.take(core), cores.right.take(core)
     stop = np.arange(1, len(keys) + 1)
     going = np.flatnonzero((left[1:] < right[:-1]) & (strip[1:] == strip[:-1]))
@@ -352,11 +363,10 @@ def _meeting_in_strips(
     """
     core = entries.core
     low, high = cores.low.take(core), cores.high.take(core)
+    second, on_level, starts = np.array(list(product([False, True], repeat=3))).T
     kind = cores.belongs.take(core) << 2 | here.take(core) << 1 | entries.starts
-    kinds = np.arange(8)
-    second, level, starts = kinds >> 2, kinds >> 1 & 1, kinds & 1
     for opening in np.flatnonzero(np.bincount(kind)):
-        may_follow = (level | level[opening]) & (starts | starts[opening]) == 1
+        may_follow = (on_level | on_level[opening]) & (starts | starts[opening])
         if cores.sets == 2:
             may_follow &= second != second[opening]
         follows = may_follow.take(kind)

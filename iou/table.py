@@ -5,11 +5,8 @@ that lie close together: only what meets the smallest box around such a group is
 Where that is nearly everything, the kernel goes over the whole table instead.
 """
 
-import itertools
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +16,7 @@ from .boxes import Boxes, FloatArray, IntArray, Measure, fill, read_table
 from .overlap import MEASURES
 
 # Tables with fewer values are filled without a look at where the boxes lie.
-_SMALL = 2**18
+_SMALL = 2**21
 # Rows of a group, and columns that are looked at together.
 _GROUP = 48
 _BLOCK = 2**12
@@ -48,10 +45,11 @@ def pairwise(
     fmt : {"xyxy", "xywh", "cxcywh", "xyxy_inclusive"}, default "xyxy"
         What the four numbers of both mean; see :mod:`iou.exact`.
     out : ndarray of float64, shape (N, M), optional
-        Where to put the result. A large new array costs as much time as the arithmetic, so
+        Where to put the result. A large new array may cost as much time as the arithmetic, so
         whoever needs many tables had better use one again. It must not overlap `a` or `b`.
     workers : int, default 1
-        How many threads share the work. It pays from about a million pairs on.
+        How many threads may share the work. It pays from about a million pairs on, where boxes
+        mostly meet; where they are mostly apart one thread is faster, and does it alone.
 
     Returns
     -------
@@ -68,7 +66,9 @@ def pairwise(
 
     Notes
     -----
-    Beside the result it needs a few MiB, whatever N and M are.
+    Time depends on how many boxes meet: where most are apart, most values of ``"iou"`` and
+    ``"intersection"`` are 0 without being measured. Beside the result and the boxes as float64 it
+    needs a few MiB, whatever N and M are.
 
     Examples
     --------
@@ -92,17 +92,16 @@ def pairwise(
     # processor works along.
     swapped = len(first) > 8 * len(second)
     rows, columns = (second, first) if swapped else (first, second)
-    plan = _plan(chosen, rows, columns, fresh=out is None)
+    groups = _groups_if_worthwhile(chosen, rows, columns)
+    blank = out is None
     if out is None:
-        out = plan.new(shape)
+        # What stays 0 of such an array costs next to nothing.
+        out = np.zeros(shape) if groups else np.empty(shape)
     table = out.T if swapped else out
-    edges = [len(plan) * worker // workers for worker in range(workers + 1)]
-    parts = [slice(*ends) for ends in itertools.pairwise(edges)]
-    if workers == 1:
-        plan.fill(table, *parts)
+    if groups:
+        groups.fill(table, blank=blank)
     else:
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(partial(plan.fill, table), parts))
+        _fill_by_rows(table, chosen, rows, columns, workers)
     return out
 
 
@@ -115,50 +114,35 @@ def _reject_unfit(out: FloatArray, shape: tuple[int, ...], first: Boxes, second:
         raise ValueError("out must not overlap a or b")
 
 
-class _Plan(Protocol):
-    """A way to fill a table, in parts that are independent of each other."""
+def _fill_by_rows(
+    table: FloatArray, measure: Measure, rows: Boxes, columns: Boxes, workers: int
+) -> None:
+    """Measure every value, a slab of rows in each thread."""
 
-    def __len__(self) -> int: ...
+    def fill_slab(start: int, stop: int) -> None:
+        fill(table[start:stop], measure, rows[start:stop, None], columns[None, :])
 
-    def new(self, shape: tuple[int, ...]) -> FloatArray: ...
+    edges = [len(table) * worker // workers for worker in range(workers + 1)]
+    if workers == 1:
+        fill_slab(*edges)
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(fill_slab, edges[:-1], edges[1:]))
 
-    def fill(self, table: FloatArray, part: slice) -> None: ...
 
-
-def _plan(measure: Measure, rows: Boxes, columns: Boxes, *, fresh: bool) -> _Plan:
-    """Choose the faster way."""
+def _groups_if_worthwhile(measure: Measure, rows: Boxes, columns: Boxes) -> "_Groups | None":
     lies_where_it_says = all(boxes.all_carried and not boxes.rounded for boxes in (rows, columns))
     large = len(rows) * len(columns) >= _SMALL
     if measure.nil_apart and lies_where_it_says and large:
-        groups = _ByGroups.of(measure, rows, columns, fresh=fresh)
+        groups = _Groups.of(measure, rows, columns)
         if groups.share() <= _WORTHWHILE:
             return groups
-    return _ByRows(measure, rows, columns)
+    return None
 
 
 @dataclass(frozen=True, eq=False)
-class _ByRows:
-    """Row by row, every value is measured."""
-
-    measure: Measure
-    rows: Boxes
-    columns: Boxes
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def new(self, shape: tuple[int, ...]) -> FloatArray:
-        """Make the table that is to be filled."""
-        return np.empty(shape)
-
-    def fill(self, table: FloatArray, part: slice) -> None:
-        """Fill some rows of it."""
-        fill(table[part], self.measure, self.rows[part, None], self.columns[None, :])
-
-
-@dataclass(frozen=True, eq=False)
-class _ByGroups:
-    """Group by group, what meets the box around the group is measured, and all else is 0.
+class _Groups:
+    """Rows in groups: what meets the box around a group is measured with it, and all else is 0.
 
     Attributes
     ----------
@@ -171,8 +155,6 @@ class _ByGroups:
     columns : Boxes
     lo, hi : ndarray of float64, shape (2, K)
         The box around each group of rows.
-    fresh : bool
-        Whether the table is a new one, which is 0 from the start.
     """
 
     measure: Measure
@@ -181,24 +163,21 @@ class _ByGroups:
     columns: Boxes
     lo: FloatArray
     hi: FloatArray
-    fresh: bool
 
     @classmethod
-    def of(cls, measure: Measure, rows: Boxes, columns: Boxes, *, fresh: bool) -> "_ByGroups":
+    def of(cls, measure: Measure, rows: Boxes, columns: Boxes) -> "_Groups":
         """Form the groups."""
         place = _winding(rows)
         rows = rows.take(place)
         starts = np.arange(0, len(place), _GROUP)
         lo = np.minimum.reduceat(rows.lo, starts, axis=1)
         hi = np.maximum.reduceat(rows.hi, starts, axis=1)
-        return cls(measure, rows, place, columns, lo, hi, fresh)
-
-    def __len__(self) -> int:
-        return int(self.lo.shape[1])
+        return cls(measure, rows, place, columns, lo, hi)
 
     def share(self) -> float:
         """Estimate the share of values that are to be measured, from a few groups."""
-        few = range(0, len(self), max(1, len(self) // 8))
+        count = self.lo.shape[1]
+        few = range(0, count, max(1, count // 8))
         met = sum(len(self.meeting(group, self.columns)) for group in few)
         return met / (len(few) * len(self.columns))
 
@@ -211,25 +190,26 @@ class _ByGroups:
         meet &= columns.hi[1] > lo[1]
         return np.flatnonzero(meet)
 
-    def new(self, shape: tuple[int, ...]) -> FloatArray:
-        """Make the table that is to be filled; what stays 0 costs next to nothing."""
-        return np.zeros(shape)
+    def fill(self, table: FloatArray, *, blank: bool) -> None:
+        """Fill a table, which may be 0 already: a `blank` one.
 
-    def fill(self, table: FloatArray, part: slice) -> None:
-        """Fill the rows of some groups."""
+        One thread does it: the steps are so short that others would mostly wait for their turns.
+        """
         room = np.empty(_GROUP * _BLOCK)
         for start in range(0, table.shape[1], _BLOCK):
             block = slice(start, start + _BLOCK)
             columns = self.columns[block,]
-            for group in range(part.start, part.stop):
+            for group in range(self.lo.shape[1]):
                 members = slice(group * _GROUP, (group + 1) * _GROUP)
-                rows, place = self.rows[members,], self.place[members].tolist()
                 met = self.meeting(group, columns)
+                if blank and len(met) == 0:
+                    continue
+                rows, place = self.rows[members,], self.place[members].tolist()
                 values = room[: len(place) * len(met)].reshape(len(place), -1)
                 fill(values, self.measure, rows[:, None], columns.take(met)[None, :])
                 for row, measured in zip(place, values, strict=True):
                     here = table[row, block]
-                    if not self.fresh:
+                    if not blank:
                         here[:] = 0
                     here[met] = measured
 
@@ -244,5 +224,5 @@ def _winding(boxes: Boxes) -> IntArray:
         x, y = boxes.lo / 2 + boxes.hi / 2
     strips = max(1, round((count / _GROUP) ** 0.5))
     strip = np.empty(count, dtype=np.int64)
-    strip[np.argsort(x)] = np.arange(count) * strips // max(1, count)
+    strip[np.argsort(x)] = np.arange(count) * strips // count
     return np.lexsort((np.where(strip % 2, -y, y), strip))

@@ -315,6 +315,13 @@ def test_strips_and_levels_decide_nothing(monkeypatch, strip, octaves):
     check(scattered(rng, 40), beside_a_giant(rng, 30) if strip > 1 else scattered(rng, 30))
 
 
+@pytest.mark.parametrize("short", [0, 1, 10**6])
+def test_how_far_a_run_is_followed_decides_nothing(monkeypatch, short):
+    monkeypatch.setattr(neighbours, "_SHORT", short)
+    rng = np.random.default_rng(0)
+    check(scattered(rng, 40), beside_a_giant(rng, 30))
+
+
 def measured(monkeypatch, *args, **kwargs):
     """How many pairs are measured on the way."""
     count = 0

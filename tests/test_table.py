@@ -83,28 +83,43 @@ def test_boxes_that_are_not_where_their_rounded_corners_say_are_all_measured(box
 
 
 def test_of_boxes_that_lie_apart_few_pairs_are_measured(measured):
-    a, b = scattered(1000, 3), scattered(900, 4)
+    a, b = scattered(1500, 3), scattered(1500, 4)
     values = pairwise(a, b)
     assert np.count_nonzero(values) <= sum(measured) < values.size / 10
 
 
 @pytest.mark.parametrize(("measure", "side"), [("iou", 99), ("giou", 1), ("union", 1)])
 def test_every_pair_is_measured_where_most_meet_or_none_is_0(measured, measure, side):
-    a, b = scattered(1000, 3, side), scattered(900, 4, side)
+    a, b = scattered(1500, 3, side), scattered(1500, 4, side)
     assert pairwise(a, b, measure).size == sum(measured)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_groups_need_little_memory_beside_the_table(workers):
-    a, b = scattered(2000, 5, 30), scattered(9000, 6, 30)
+def test_the_choice_is_by_the_share_that_is_to_be_measured(measured, monkeypatch):
+    a, b = scattered(1500, 3, 30), scattered(1500, 4, 30)
+    groups = table._Groups.of(overlap.MEASURES["iou"], *map(table.read_table, (a, b)))
+    share = groups.share()
+    for worthwhile, by_groups in [(share, True), (np.nextafter(share, 0), False)]:
+        monkeypatch.setattr(table, "_WORTHWHILE", worthwhile)
+        measured.clear()
+        pairwise(a, b)
+        assert (len(measured) > 1) == by_groups
+    met = sum(len(groups.meeting(group, groups.columns)) for group in range(len(groups.lo[0])))
+    assert share == pytest.approx(met / len(groups.lo[0]) / 1500, rel=0.2)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(2000, 9000), (400, 20_000)])
+def test_groups_need_little_memory_beside_the_table(rows, columns, measured):
+    a, b = scattered(rows, 5, 10), scattered(columns, 6, 10)
     out = np.empty((len(a), len(b)))
     tracemalloc.start()
     try:
-        pairwise(a, b, out=out, workers=workers)
+        pairwise(a, b, out=out)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 8 * 2**20 < out.nbytes
+    assert len(measured) > 1
+    # Read boxes are five columns; sorted rows are there twice.
+    assert peak < 8 * 2**20 + 3 * (a.nbytes + b.nbytes) < out.nbytes
 
 
 def test_rows_that_follow_each_other_lie_close_together():
