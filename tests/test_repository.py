@@ -1,6 +1,11 @@
-"""What README and CONTRIBUTING tell a newcomer exists, and nothing in them is unfinished."""
+"""What README and CONTRIBUTING tell a newcomer exists, and what is used is declared."""
 
+import ast
 import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -64,3 +69,54 @@ def test_every_job_ends_by_itself() -> None:
     for workflow in ROOT.glob(".github/workflows/*.yml"):
         text = workflow.read_text()
         assert text.count("runs-on:") == text.count("timeout-minutes:") > 0
+
+
+def test_actions_are_named_by_their_commit() -> None:
+    used = [
+        action
+        for workflow in ROOT.glob(".github/workflows/*.yml")
+        for action in re.findall(r"uses: (.*)", workflow.read_text("utf-8"))
+    ]
+    assert len(used) >= 7
+    assert [u for u in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", u)] == []
+
+
+def test_no_action_runs_where_the_repository_can_be_written() -> None:
+    jobs = re.split(r"^  (?=\w+:$)", (ROOT / ".github/workflows/ci.yml").read_text(), flags=re.M)
+    writing = [job for job in jobs if "contents: write" in job]
+    assert len(writing) == 1
+    assert "uses:" not in writing[0]
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Name the packages that a file cannot be without, by their first name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (name.name.partition(".")[0] for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module.partition(".")[0]
+
+
+def declared(extra: str) -> set[str]:
+    """Name what an extra installs, with all that it takes from other extras."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    names: set[str] = set()
+    for need in [*project["optional-dependencies"][extra], *project["dependencies"]]:
+        name, others = re.match(r"([\w-]+)(?:\[([\w,]+)\])?", need).groups()
+        names |= {name}.union(*map(declared, others.split(",") if others else []))
+    return names
+
+
+@pytest.mark.parametrize(("folder", "extra"), [("book", "book"), ("tests", "test")])
+def test_what_is_imported_is_declared(folder: str, extra: str) -> None:
+    parts = "book", "tests", "benchmarks"
+    own = {"iou"} | {file.stem for part in parts for file in ROOT.glob(f"{part}/*.py")}
+    texts = [file.read_text("utf-8") for file in (ROOT / folder).glob("*.py")]
+    names = {name for text in texts for name in imported(ast.parse(text))}
+    packages = packages_distributions()
+    needed = {
+        name: {package.lower().replace("_", "-") for package in packages.get(name, [])}
+        for name in names - own - sys.stdlib_module_names
+    }
+    assert "nbformat" in needed
+    assert {n: p for n, p in needed.items() if not p & declared(extra)} == {}
