@@ -15,30 +15,33 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
-from iou import match, plot, samples
+from iou import exact, match, plot, samples
 from iou.dataset import Predictions, Truths
 
 STATIC = Path(__file__).parent / "_static"
 Box = tuple[float, float, float, float]
+# The first worked example.
+A: Box = (1, 1, 5, 5)
+B: Box = (3, 2, 7, 6)
 
 
 def playground() -> bytes:
     """Draw the first worked example with all its terms, as an SVG."""
     plot.use_book_style()
-    a, b, hull = (1, 1, 5, 5), (3, 2, 7, 6), (1, 1, 7, 6)
+    hull = (1, 1, 7, 6)
     ax = plot.board((0, 0, 10, 7))
     plot.draw_boxes(ax, hull, "hull")
-    plot.draw_pair(ax, a, b, names=("A", "B"))
+    plot.draw_pair(ax, A, B, names=("A", "B"))
     corners = np.reshape(hull, (2, 2)).T
     ax.plot(*corners, ":", color=plot.LOOKS["hull"].color, linewidth=1)
-    centres = np.reshape([a, b], (2, 2, 2)).mean(axis=1).T
+    centres = np.reshape([A, B], (2, 2, 2)).mean(axis=1).T
     ax.plot(*centres, color=plot.LOOKS["hull"].color, linewidth=2.2, marker="o")
     return _svg(ax)
 
 
 def intersection() -> bytes:
     """Draw the first worked example, as an SVG."""
-    return _pair((1, 1, 5, 5), (3, 2, 7, 6))
+    return _pair(A, B)
 
 
 def apart() -> bytes:
@@ -56,6 +59,13 @@ def _pair(a: Box, b: Box) -> bytes:
     ax = plot.board((0, 0, 10, 7))
     plot.draw_pair(ax, a, b)
     return _svg(ax)
+
+
+def quotients() -> list[tuple[str, str]]:
+    """Write the example's intersection over its union, as it is and reduced."""
+    parts = exact.intersection(A, B), exact.union(A, B)
+    reduced = exact.iou(A, B).as_integer_ratio()
+    return [(str(above), str(below)) for above, below in (parts, reduced)]
 
 
 def cover() -> bytes:
@@ -83,8 +93,7 @@ def card() -> bytes:
 def _fraction(
     figure: Figure, place: tuple[float, float, float, float], size: float
 ) -> None:
-    """Draw IoU = intersection / union = 3/13 into a part of a figure."""
-    a, b = (1, 1, 5, 5), (3, 2, 7, 6)
+    """Draw IoU = intersection / union and both quotients into part of a figure."""
     left, bottom, width, height = place
     for low, filling in ((0.53, "intersection"), (0.01, "union")):
         corner = left + 0.27 * width, bottom + low * height
@@ -92,11 +101,11 @@ def _fraction(
         ax.set(xlim=(0.8, 7.2), ylim=(6.2, 0.8), aspect="equal")
         ax.set_axis_off()
         if filling == "union":
-            plot.shade_union(ax, [a, b], plot.PURPLE, 0.22)
+            plot.shade_union(ax, [A, B], plot.PURPLE, 0.22)
         else:
-            plot.draw_boxes(ax, (3, 2, 5, 5), "intersection")
-        plot.draw_boxes(ax, a, "truth")
-        plot.draw_boxes(ax, b, "prediction")
+            plot.draw_boxes(ax, plot.intersection_box(A, B), "intersection")
+        plot.draw_boxes(ax, A, "truth")
+        plot.draw_boxes(ax, B, "prediction")
     whole = figure.add_axes(place)
     whole.set(xlim=(0, 1), ylim=(0, 1))
     whole.set_axis_off()
@@ -104,7 +113,7 @@ def _fraction(
     whole.text(0.24, 0.5, "IoU  =", ha="right", **words)
     for x in (0.672, 0.84):
         whole.text(x, 0.5, "=", ha="center", **words)
-    for x, above, below in ((0.757, "6", "26"), (0.923, "3", "13")):
+    for x, (above, below) in zip((0.757, 0.923), quotients(), strict=True):
         whole.text(x, 0.6, above, ha="center", **words)
         whole.text(x, 0.4, below, ha="center", **words)
     for start, end in ((0.27, 0.63), (0.717, 0.797), (0.883, 0.963)):
