@@ -9,11 +9,16 @@ Without them the pages have no link that needs them. With the first there are a 
 map, a page for addresses that lead nowhere and a card for those who share a page,
 and each page knows its address. With the second each page leads to its source and
 to where one can ask, and each chapter can be run on Binder and Colab. Those two run
-the notebooks of the branch ``launch``, which the build writes to ``_build/launch``.
+the notebooks of the branch ``launch``, which the build writes to ``_build/launch``:
+with the module as it is in the commit that was built, and the versions of other
+packages that requirements.txt locks. So the source has to be a clone then.
 """
 
 import os
+import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import shorten
@@ -26,6 +31,7 @@ import yaml
 from docutils import nodes
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
+from sphinx.errors import ExtensionError
 
 ROOT = Path(__file__).parents[1]
 LAUNCH = "launch"
@@ -34,8 +40,10 @@ FIRST_CELL = """\
 from importlib.util import find_spec
 
 if find_spec("iou") is None:
-    !git clone --quiet --depth 1 {repository} iou-book
-    %pip install --quiet './iou-book[plot,samples]'
+    !git clone --quiet --filter=blob:none --no-checkout {repository} iou-book
+    !git -C iou-book checkout --quiet {commit}
+    !grep -v '^-e' iou-book/requirements.txt > constraints.txt
+    %pip install --quiet -c constraints.txt './iou-book[plot,samples]'
     %cd -q iou-book/book"""
 
 
@@ -43,9 +51,11 @@ def configure(app: Any, config: Any) -> None:
     """Tell the theme where everything stands."""
     url = os.environ.get("BOOK_URL", "").rstrip("/")
     config.html_baseurl = f"{url}/" if url else ""
-    repository = (
-        os.environ.get("BOOK_REPOSITORY", "").removesuffix(".git").rstrip("/")
-    )
+    config.html_context |= {
+        "book_url": config.html_baseurl,
+        "cite": yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8")),
+    }
+    repository = page_of_source(os.environ.get("BOOK_REPOSITORY", ""))
     if not repository:
         return
     config.html_theme_options |= {
@@ -62,6 +72,11 @@ def configure(app: Any, config: Any) -> None:
     }
 
 
+def page_of_source(repository: str) -> str:
+    """Write the address of a repository as links to its files begin."""
+    return repository.rstrip("/").removesuffix(".git")
+
+
 def edit_the_source(app: Any) -> None:
     """Let links to the source lead to the branch that is edited."""
     for provider in ("github", "gitlab", "bitbucket"):
@@ -75,15 +90,27 @@ def describe(
     context: dict[str, Any],
     doctree: nodes.document | None,
 ) -> None:
-    """Give the templates what a page is called, what it says and how to cite it."""
-    context["book_url"] = app.config.html_baseurl
+    """Give the templates what a page is called, and what it says."""
     if doctree is None:
         return
-    cite = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     context["plain_title"] = app.env.titles[pagename].astext()
-    context["description"] = next(opening(doctree), cite["abstract"])
-    context["cite"] = cite
-    context["year"] = app.config.copyright.partition(".")[0]
+    context["description"] = next(opening(doctree), context["cite"]["abstract"])
+    context["tex"] = tex
+
+
+# What TeX would take for a command, and how it writes the character itself.
+TEX = {sign: f"\\{sign}" for sign in "&%$#_"} | {
+    "\\": r"\textbackslash{}",
+    "{": r"\textbraceleft{}",
+    "}": r"\textbraceright{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+def tex(words: str) -> str:
+    """Write plain words so that BibTeX and TeX print them as they are."""
+    return words.translate(str.maketrans(TEX))
 
 
 def opening(doctree: nodes.document) -> Iterator[str]:
@@ -110,7 +137,7 @@ def publish(app: Any, exception: Exception | None) -> None:
         places = [url + app.builder.get_target_uri(page) for page in pages]
         (out / "sitemap.xml").write_text(site_map(places), "utf-8")
     if repository := app.config.html_theme_options.get("repository_url"):
-        write_launched(out.parent / LAUNCH, repository, pages)
+        write_launched(out.parent / LAUNCH, repository, built_commit(), pages)
 
 
 def site_map(places: list[str]) -> str:
@@ -121,35 +148,51 @@ def site_map(places: list[str]) -> str:
     return f'{head}\n<urlset xmlns="{schema}">\n{urls}</urlset>\n'
 
 
-def write_launched(folder: Path, repository: str, pages: list[str]) -> None:
+def built_commit() -> str:
+    """Name the commit that is built."""
+    asking = ["git", "-C", ROOT, "rev-parse", "HEAD"]
+    asked = subprocess.run(asking, check=False, capture_output=True, text=True)
+    if asked.returncode:
+        raise ExtensionError(
+            "BOOK_REPOSITORY is set, so notebooks that run elsewhere name the "
+            f"commit of their source, and there is none: {asked.stderr.strip()}"
+        )
+    return asked.stdout.strip()
+
+
+def constraints() -> str:
+    """Write what requirements.txt locks as constraints, which name no project."""
+    locked = (ROOT / "requirements.txt").read_text("utf-8")
+    return "".join(re.findall(r"^\w.*\n", locked, re.MULTILINE))
+
+
+def write_launched(
+    folder: Path, repository: str, commit: str, pages: list[str]
+) -> None:
     """Write every notebook so that it runs where nothing is installed."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "book").mkdir(parents=True)
     numbers = course.figures()
     for name in map(Path, pages):
         if (ROOT / name).with_suffix(".ipynb").exists():
-            notebook = launched(name.stem, repository, numbers)
+            notebook = launched(name.stem, numbers)
+            first = FIRST_CELL.format(repository=repository, commit=commit)
+            notebook.cells.insert(0, new_code_cell(first, id="install"))
             nbformat.write(notebook, folder / "book" / f"{name.stem}.ipynb")
     (folder / "benchmarks").mkdir()
     for file in (ROOT / "benchmarks").glob("*.json"):
         shutil.copy(file, folder / "benchmarks")
     # What Binder installs.
-    needs = f"iou[plot,samples] @ git+{repository}\n"
+    needs = f"-c constraints.txt\niou[plot,samples] @ git+{repository}@{commit}\n"
     (folder / "requirements.txt").write_text(needs, "utf-8")
-    (folder / "runtime.txt").write_text("python-3.12\n", "utf-8")
+    (folder / "constraints.txt").write_text(constraints(), "utf-8")
+    python = ".".join(map(str, sys.version_info[:2]))
+    (folder / "runtime.txt").write_text(f"python-{python}\n", "utf-8")
 
 
-def launched(name: str, repository: str, numbers: dict[str, str]) -> NotebookNode:
-    """Put a cell that installs the module first, and fold the solutions."""
-    notebook = course.chapter(name)
-    solutions = [cell for cell in notebook.cells if course.is_solution(cell)]
-    notebook = course.outside(notebook, numbers)
-    for cell in solutions:
-        cell.metadata.update(cellView="form", jupyter={"source_hidden": True})
-        cell.source = f"# @title Solution\n{cell.source}"
-    first = new_code_cell(FIRST_CELL.format(repository=repository), id="install")
-    notebook.cells.insert(0, first)
-    return notebook
+def launched(name: str, numbers: dict[str, str]) -> NotebookNode:
+    """Write a chapter for outside the book, with its solutions folded."""
+    return course.outside(course.chapter(name), numbers, tells_all=False)
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -21,6 +21,7 @@ from pathlib import Path
 import nbformat
 import paper
 import yaml
+from folds import fold, gives_away, is_solution, prompt
 from markdown_it import MarkdownIt
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
@@ -53,7 +54,9 @@ def title(name: str) -> str:
     """Look up the first heading of a page."""
     notebook, text = (ROOT / "book" / f"{name}.{kind}" for kind in ("ipynb", "md"))
     source = (
-        chapter(name).cells[0].source if notebook.exists() else text.read_text()
+        chapter(name).cells[0].source
+        if notebook.exists()
+        else text.read_text("utf-8")
     )
     return re.search(r"^# (.*)", source, re.MULTILINE)[1]
 
@@ -109,14 +112,6 @@ def plain(text: str, numbers: dict[str, str]) -> str:
 # Exercises
 
 
-def is_solution(cell: NotebookNode) -> bool:
-    """Whether a cell is what an exercise has folded away."""
-    return (
-        cell.metadata.get("mystnb", {}).get("code_prompt_show")
-        == "Show the solution"
-    )
-
-
 def check_in(text: str) -> str:
     """Find the call of ``check`` that an exercise or a solution ends with."""
     found = re.search(r"(?<![\w.])check\([\w, ]+\)(?=`|$)", text, re.MULTILINE)
@@ -163,8 +158,13 @@ def question(check: str, known: set[str]) -> Iterator[NotebookNode]:
         yield new_code_cell(check)
 
 
-def outside(notebook: NotebookNode, numbers: dict[str, str]) -> NotebookNode:
-    """Unfold all, put captions below figures, and write references as words."""
+def outside(
+    notebook: NotebookNode, numbers: dict[str, str], *, tells_all: bool
+) -> NotebookNode:
+    """Put captions below figures, write references as words, and unfold cells.
+
+    Those that give an answer away stay folded unless it `tells_all`.
+    """
     cells = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -173,9 +173,12 @@ def outside(notebook: NotebookNode, numbers: dict[str, str]) -> NotebookNode:
             setting(cell, "figure", "caption"),
             setting(cell, "figure", "name"),
         )
+        is_secret, shown = gives_away(cell) and not tells_all, prompt(cell)
         cell.metadata = NotebookNode(
             tags=[t for t in cell.metadata.get("tags", []) if t == YOUR_TURN]
         )
+        if is_secret:
+            fold(cell, shown)
         cells.append(cell)
         if figure in numbers:
             cells.append(
@@ -201,12 +204,12 @@ def student(name: str, numbers: dict[str, str]) -> NotebookNode:
             if cell.cell_type == "code":
                 known |= set(re.findall(r"^def (\w+)", cell.source, re.MULTILINE))
     notebook.cells = cells
-    return outside(notebook, numbers)
+    return outside(notebook, numbers, tells_all=False)
 
 
 def instructor(name: str, numbers: dict[str, str]) -> NotebookNode:
     """Make the edition with the solutions in sight."""
-    return outside(chapter(name), numbers)
+    return outside(chapter(name), numbers, tells_all=True)
 
 
 def put_in(notebook: NotebookNode, name: str) -> NotebookNode:

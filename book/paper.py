@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import nbformat
 import yaml
+from folds import is_solution
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
@@ -65,7 +66,7 @@ def unfolded(notebook: NotebookNode) -> NotebookNode:
         headings = re.findall(r"^#+ (.*)", cell.source, re.MULTILINE)
         if cell.cell_type == "markdown" and headings:
             heading = headings[-1]
-        if "hide-cell" in tags:
+        if is_solution(cell):
             cell.metadata.tags = [tag for tag in tags if tag != "hide-cell"]
             solutions += [new_markdown_cell(f"**{heading}**"), cell]
             continue
@@ -162,7 +163,8 @@ def laid_out(
     style = (ROOT / "book" / "paper.css").read_text("utf-8") + running_heads(found)
     page = page.replace("</head>", f"<style>\n{style}\n</style>\n</head>", 1)
     first = '<section class="tex2jax_ignore mathjax_ignore"'
-    assert first in page
+    if first not in page:
+        raise ValueError(f"the book in one page begins with no {first}>")
     return page.replace(first, f"{front}{contents_page(found, numbers)}{first}", 1)
 
 
@@ -185,15 +187,20 @@ def page_numbers(pdf: bytes) -> dict[str, int]:
 # Building and printing it
 
 
-def single_page(folder: Path) -> Path:
-    """Build the book, from stored outputs, as one page for the browser."""
+def copy_source(folder: Path) -> None:
+    """Copy what the book is built from, to be built with stored outputs."""
     elsewhere = shutil.ignore_patterns(".*", "_build", "tests", "text")
     shutil.copytree(ROOT, folder, ignore=elsewhere, dirs_exist_ok=True)
-    for file in (folder / "book").glob("*.ipynb"):
-        nbformat.write(unfolded(nbformat.read(file, as_version=4)), file)
     config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
     config["execute"] = {"execute_notebooks": "off"}
     (folder / "_config.yml").write_text(yaml.safe_dump(config), "utf-8")
+
+
+def single_page(folder: Path) -> Path:
+    """Build the book as one page for the browser."""
+    copy_source(folder)
+    for file in (folder / "book").glob("*.ipynb"):
+        nbformat.write(unfolded(nbformat.read(file, as_version=4)), file)
     jupyter_book = Path(sys.executable).with_name("jupyter-book")
     build = [jupyter_book, "build", folder, "--builder", "singlehtml", "-q"]
     subprocess.run(build, check=True, cwd=folder)
@@ -202,8 +209,37 @@ def single_page(folder: Path) -> Path:
     return shutil.move(built / "book" / "intro.html", built / "paper.html")
 
 
+def printed(browser: str, paper: Path, out: Path) -> bytes:
+    """Print a page, and give the PDF."""
+    out.unlink(missing_ok=True)
+    printing = [browser, *FLAGS, f"--print-to-pdf={out}", paper.as_uri()]
+    run = subprocess.run(printing, check=False, capture_output=True, text=True)
+    if run.returncode or not out.exists():
+        raise RuntimeError(f"{browser} has printed no {out.name}:\n{run.stderr}")
+    return out.read_bytes()
+
+
+def print_numbered(
+    browser: str, paper: Path, contents: Mapping, front: str, out: Path
+) -> None:
+    """Print a page twice: page numbers are known after the first time."""
+    page = paper.read_text("utf-8")
+    found = chapters(page, contents)
+    numbers: dict[str, int] = {}
+    for _ in range(2):
+        paper.write_text(laid_out(page, contents, front, numbers), "utf-8")
+        before, numbers = numbers, page_numbers(printed(browser, paper, out))
+        if lost := [c.heading for c in found if c.anchor not in numbers]:
+            raise RuntimeError(
+                f"{out.name} tells no page for {lost}: page_numbers does not "
+                f"read what this {browser} writes"
+            )
+    if before != numbers:
+        raise RuntimeError(f"the numbers of pages moved the pages of {out.name}")
+
+
 def print_book(out: Path) -> None:
-    """Print the book, twice: page numbers are known after the first time."""
+    """Build the book as one page, and print it."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         raise SystemExit("book.pdf needs Chromium or Chrome on the PATH")
@@ -213,12 +249,4 @@ def print_book(out: Path) -> None:
     )
     front = cover(config, f"Version {iou.__version__}")
     with tempfile.TemporaryDirectory() as folder:
-        paper = single_page(Path(folder))
-        page = paper.read_text("utf-8")
-        numbers: dict[str, int] = {}
-        for _ in range(2):
-            paper.write_text(laid_out(page, contents, front, numbers), "utf-8")
-            printing = [browser, *FLAGS, f"--print-to-pdf={out}", paper.as_uri()]
-            subprocess.run(printing, check=True, capture_output=True)
-            before, numbers = numbers, page_numbers(out.read_bytes())
-    assert before == numbers, "the numbers of pages moved the pages"
+        print_numbered(browser, single_page(Path(folder)), contents, front, out)

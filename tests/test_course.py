@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 import nbformat
 import paper
 import pytest
+from folds import is_solution
 from helpers import NUMBERED
 from nbformat import NotebookNode
 
@@ -63,6 +64,31 @@ def test_a_student_gets_no_solution(name: str, student: NotebookNode) -> None:
         for line in answer.splitlines():
             if len(line.strip()) > 20 and line not in shown and line != check:
                 assert not re.search(rf"^{re.escape(line)}$", text, re.MULTILINE), line
+
+
+# What the pages write where such a cell is folded.
+PROMPTS = {"Show the solution", "Show the answer"}
+
+
+def is_asked_for(cell: NotebookNode) -> bool:
+    return cell.metadata.get("mystnb", {}).get("code_prompt_show") in PROMPTS
+
+
+def test_what_a_page_folds_whole_is_what_a_reader_has_to_ask_for(name: str) -> None:
+    cells = course.chapter(name).cells
+    assert [is_solution(cell) for cell in cells] == [is_asked_for(cell) for cell in cells]
+
+
+def test_a_guess_is_not_answered_before_it_is_made() -> None:
+    cells = course.student("measure", NUMBERS).cells
+    assert not any("every_score[index]" in cell.source for cell in cells)
+    (chosen,) = (cell for cell in cells if "wanted = " in cell.source)
+    assert chosen.metadata["jupyter"]["source_hidden"]
+    assert chosen.source.startswith("# @title Show how they were chosen")
+    told = course.instructor("measure", NUMBERS).cells
+    (answer,) = (cell for cell in told if "every_score[index]" in cell.source)
+    assert "jupyter" not in answer.metadata
+    assert answer.outputs
 
 
 def test_each_exercise_has_a_place_and_one_has_a_check(student: NotebookNode) -> None:
@@ -128,7 +154,7 @@ def test_a_student_is_stopped_where_work_is_left_and_official_solutions_lead_on(
 
 def test_a_check_under_another_name_is_asked_as_the_exercise_asks() -> None:
     book = nbformat.v4.new_notebook()
-    solution = {"mystnb": {"code_prompt_show": "Show the solution"}}
+    solution = {"mystnb": {"code_prompt_show": "Show the solution"}, "tags": ["hide-cell"]}
     book.cells = [
         nbformat.v4.new_markdown_cell("Write `f(x)` and `g(x)`, and run `check(f, g)`."),
         nbformat.v4.new_code_cell(
@@ -197,7 +223,8 @@ def test_everything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
     assert {"student/speed.ipynb", "instructor/speed.ipynb", "slides/part-1.html"} < found
     # What a notebook reads lies where it looks for it, and so does what a deck loads.
-    assert json.loads((tmp_path / "student/../benchmarks/results.json").read_text())["tables"]
+    read = (tmp_path / "student/../benchmarks/results.json").read_text("utf-8")
+    assert json.loads(read)["tables"]
     assert (tmp_path / "slides" / course.MATHJAX).exists()
 
 
@@ -276,11 +303,10 @@ def test_on_paper_solutions_stand_at_the_end_and_nothing_folds(name: str) -> Non
     before = course.chapter(name)
     after = paper.unfolded(course.chapter(name)).cells
     end = next(n for n, cell in enumerate(after) if cell.source == "## Solutions")
-    solved = [cell.source for cell in before.cells if course.is_solution(cell)]
-    assert [s for s in solved if s in [cell.source for cell in after[end:]]] == solved
-    assert not any(course.is_solution(cell) for cell in after[:end])
+    solved = [cell.source for cell in before.cells if is_asked_for(cell)]
+    assert [cell.source for cell in after[end:] if cell.cell_type == "code"] == solved
     assert [cell.source for cell in after[:end]] == [
-        cell.source for cell in before.cells if "hide-cell" not in cell.metadata.get("tags", [])
+        cell.source for cell in before.cells if not is_asked_for(cell)
     ]
     for cell in after:
         tags = cell.metadata.get("tags", [])
@@ -317,6 +343,60 @@ def test_pages_are_counted_as_the_browser_writes_them() -> None:
         "document-book/a": 2,
         "b": 1,
     }
+
+
+def browser_that(folder: Path, script: str) -> str:
+    """Write what is called as a browser is, with the name of the PDF as $out."""
+    fake = folder / "browser"
+    fake.write_text(
+        "#!/bin/sh\nfor word; do case $word in --print-to-pdf=*) out=${word#*=};; esac; done\n"
+        + script,
+        "utf-8",
+    )
+    fake.chmod(0o755)
+    return str(fake)
+
+
+PDF = b"""%PDF
+3 0 obj
+<</Type /Page
+>>
+<<
+/document-book#2Fa [3 0 R /XYZ 0 9 0]
+/document-book#2Fb [3 0 R /XYZ 0 1 0]
+>>"""
+
+
+@pytest.mark.parametrize(
+    ("pdf", "script", "message"),
+    [
+        (PDF, "echo no fonts >&2; exit 3", "no fonts"),
+        (PDF, "echo no space >&2", "no space"),
+        (PDF.replace(b"#2Fb", b"#2Fc"), 'cat "$0.pdf" > "$out"', "no page for .'b < c'."),
+        (PDF.replace(b"/XYZ", b"/Fit"), 'cat "$0.pdf" > "$out"', "no page for"),
+        (b"%PDF-9\n", 'cat "$0.pdf" > "$out"', "no page for"),
+    ],
+)
+def test_a_pdf_without_a_page_for_each_chapter_is_an_error(
+    tmp_path: Path, pdf: bytes, script: str, message: str
+) -> None:
+    """Also where one lies there from before."""
+    (tmp_path / "browser.pdf").write_bytes(pdf)
+    page, out = tmp_path / "page.html", tmp_path / "out.pdf"
+    page.write_text(PAGE, "utf-8")
+    out.write_bytes(PDF)
+    with pytest.raises(RuntimeError, match=message):
+        paper.print_numbered(browser_that(tmp_path, script), page, TWO, "", out)
+
+
+def test_contents_name_the_pages_that_the_first_printing_has_told(tmp_path: Path) -> None:
+    (tmp_path / "browser.pdf").write_bytes(PDF)
+    page, out = tmp_path / "page.html", tmp_path / "out.pdf"
+    page.write_text(PAGE, "utf-8")
+    browser = browser_that(tmp_path, 'cat "$0.pdf" > "$out"')
+    paper.print_numbered(browser, page, TWO, "", out)
+    assert page.read_text("utf-8").count("</span><span>1</span></a>") == 2
+    assert out.read_bytes() == PDF
 
 
 def test_the_book_is_printed_with_everything_in_it(tmp_path: Path) -> None:
