@@ -244,7 +244,7 @@ def _threshold(text: str, grid: str) -> float | Fraction:
 
 
 def _sizes(text: str | None) -> tuple[int, int] | str | None:
-    pair = re.fullmatch(r"(\d+)x(\d+)", text or "")
+    pair = re.fullmatch(r"(\d{1,9})x(\d{1,9})", text or "")
     return (int(pair[1]), int(pair[2])) if pair else text
 
 

@@ -67,8 +67,8 @@ def pairwise(
     Notes
     -----
     Time depends on how many boxes meet: where most are apart, most values of ``"iou"`` and
-    ``"intersection"`` are 0 without being measured. Beside the result and the boxes as float64 it
-    needs a few MiB, whatever N and M are.
+    ``"intersection"`` are 0 without being measured. Beside the result it needs a few MiB, whatever
+    N and M are, and up to 200 bytes for each box.
 
     Examples
     --------
@@ -97,7 +97,8 @@ def pairwise(
     if out is None:
         # What stays 0 of such an array costs next to nothing.
         out = np.zeros(shape) if groups else np.empty(shape)
-    table = out.T if swapped else out
+    # What is filled is a plain array, whatever shows it.
+    table = np.asarray(out).T if swapped else np.asarray(out)
     if groups:
         groups.fill(table, blank=blank)
     else:
@@ -106,8 +107,8 @@ def pairwise(
 
 
 def _reject_unfit(out: FloatArray, shape: tuple[int, ...], first: Boxes, second: Boxes) -> None:
-    if getattr(out, "dtype", None) != np.float64:
-        raise TypeError("out must be an array of float64")
+    if getattr(out, "dtype", None) != np.float64 or isinstance(out, np.ma.MaskedArray):
+        raise TypeError("out must be an array of float64, without a mask")
     if out.shape != shape:
         raise ValueError(f"out must have the shape {shape}, not {out.shape}")
     if np.may_share_memory(out, first.given) or np.may_share_memory(out, second.given):
@@ -122,6 +123,7 @@ def _fill_by_rows(
     def fill_slab(start: int, stop: int) -> None:
         fill(table[start:stop], measure, rows[start:stop, None], columns[None, :])
 
+    workers = max(1, min(workers, len(table)))
     edges = [len(table) * worker // workers for worker in range(workers + 1)]
     if workers == 1:
         fill_slab(*edges)

@@ -501,10 +501,15 @@ def test_a_hostile_box_is_measured_by_every_thread_as_defined():
     ("out", "error", "message"),
     [
         (np.empty((2, 1)), ValueError, r"^out must have the shape \(1, 2\), not \(2, 1\)$"),
-        (np.empty((1, 2), dtype=np.float32), TypeError, r"^out must be an array of float64$"),
-        ([[0.0, 0.0]], TypeError, r"^out must be an array of float64$"),
+        (
+            np.empty((1, 2), dtype=np.float32),
+            TypeError,
+            r"^out must be an array of float64, without a mask$",
+        ),
+        (np.ma.zeros((1, 2)), TypeError, r"^out must be an array of float64, without a mask$"),
+        ([[0.0, 0.0]], TypeError, r"^out must be an array of float64, without a mask$"),
     ],
-    ids=["shape", "dtype", "list"],
+    ids=["shape", "dtype", "masked", "list"],
 )
 def test_a_result_to_write_to_that_does_not_fit_is_refused(out, error, message):
     with pytest.raises(error, match=message):

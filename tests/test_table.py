@@ -130,3 +130,13 @@ def test_rows_that_follow_each_other_lie_close_together():
     groups = [middle[start : start + table._GROUP] for start in range(0, 3000, table._GROUP)]
     # 63 groups on 100 by 100: each could have about 13 by 13.
     assert np.median([np.ptp(group, axis=0) for group in groups]) < 20
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.usefixtures("small_groups")
+@pytest.mark.parametrize("side", [1, 90])
+def test_a_matrix_is_filled_like_an_array_however_many_workers_there_are(side):
+    a, b = scattered(9, 1, side), scattered(7, 2, side)
+    out = np.matrix(np.full((9, 7), np.nan))
+    assert pairwise(a, b, out=out, workers=10**9) is out
+    assert (np.asarray(out) == alone("iou", a, b)).all()
