@@ -243,8 +243,16 @@ def test_a_chapter_says_first_how_long_it_takes_what_it_needs_and_what_it_gives(
 ) -> None:
     below_title = numbered.cells[0].source.partition("\n")[2].strip()
     glance = below_title.split("\n\n")[0]
-    shape = r"> \*\*\d+(–\d+)? minutes\.\*\* .*\bneed\b.*\bAfterwards you\b"
+    shape = r"> \*\*\d+ minutes\.\*\* .*\bneed\b.*\bAfterwards you\b"
     assert re.match(shape, glance, re.DOTALL), glance
+
+
+def test_the_introduction_says_how_long_the_chapters_take() -> None:
+    stored = read_all()
+    openings = [stored[Path(page).name].cells[0].source for page in NUMBERED]
+    takes = [int(re.search(r"\*\*(\d+) minutes", opening)[1]) for opening in openings]
+    introduction = (ROOT / "book" / "intro.md").read_text("utf-8")
+    assert f"A chapter takes {min(takes)} to {max(takes)} minutes." in introduction
 
 
 def test_a_chapter_has_three_exercises_with_folded_solutions(numbered: NotebookNode) -> None:
