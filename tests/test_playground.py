@@ -364,6 +364,14 @@ def test_presets_are_what_they_are_called(page: Page) -> None:
     assert halves == 4
 
 
+def test_in_the_preset_nested_b_has_room_inside_a(page: Page) -> None:
+    """The chapter on where IoU is blind has the reader drag B about in there."""
+    choose(page, "Nested")
+    a, b = box_of(page, "a"), box_of(page, "b")
+    assert a[0] < b[0] < b[2] < a[2]
+    assert a[1] < b[1] < b[3] < a[3]
+
+
 def test_the_derivation_shows_the_clamp(page: Page) -> None:
     choose(page, "Apart")
     assert step(page, "Shared width") == "min(2, 5) - max(0, 3) = -1, clamped to 0"
