@@ -48,6 +48,8 @@ Flags = NDArray[np.int8]
 
 # Planes that a room has, and its passage; those that are not used cost nothing.
 _PLANES, _PASSING = 64, 16
+# The digits of a fraction grow with its power.
+_LARGEST_EXACT_POWER = 16
 # Vectors of the processor that begin where a line of its cache does take half the time.
 _LINE = 64
 
@@ -60,7 +62,7 @@ class Room:
     """
 
     def __init__(self, count: int, dtype: Any = np.float64, planes: int = _PLANES) -> None:
-        self.count = count
+        self.count, self.planes = count, planes
         self.exact = dtype is object
         self.half = self.number(0.5)
         memory = np.empty(planes * count + _LINE, dtype)
@@ -76,6 +78,8 @@ class Room:
         self._taken += prod(shape)
         place = start, *shape
         if place not in self._known:
+            if self._taken > self.planes:
+                raise ValueError(f"a room of {self.planes} planes is full")
             planes = self._planes[start * self.count : self._taken * self.count]
             self._known[place] = planes.reshape(*shape, self.count)
         return self._known[place]
@@ -118,20 +122,27 @@ class Pair:
     def __init__(self, pred: Sides, target: Sides, room: Room) -> None:
         self.pred, self.target, self.room = pred, target, room
         self.sides = pred.lengths
-        # What is left of the prediction when its edges are moved into the target.
-        low, high = moved = np.maximum(pred.edges, target.low, out=room.take(2, 2))
-        np.minimum(moved, target.high, out=moved)
-        self.twice_inside = twice(pred.edges == moved)
-        self.twice_inside -= (pred.edges == target.low).view(np.int8)
-        self.twice_inside -= (pred.edges == target.high).view(np.int8)
-        self.overlap = np.subtract(high, low, out=low)
+        self.overlap, self.twice_inside = self._inside()
         self.intersection = product(self.overlap, room.take())
         self.union = np.add(pred.area, target.area, out=room.take())
         self.union -= self.intersection
         self.iou = np.divide(self.intersection, positive(self.union, room), out=room.take())
 
+    def _inside(self) -> tuple[Numbers, Numbers]:
+        """Sides of the overlap, and 2 for an edge of the prediction that is inside, 1 if on it.
+
+        The overlap is what is left of the prediction when its edges are moved into the target.
+        """
+        pred, target = self.pred, self.target
+        low, high = moved = np.maximum(pred.edges, target.low, out=self.room.take(2, 2))
+        np.minimum(moved, target.high, out=moved)
+        flags = twice(pred.edges == moved)
+        flags -= (pred.edges == target.low).view(np.int8)
+        flags -= (pred.edges == target.high).view(np.int8)
+        return np.subtract(high, low, out=low), flags
+
     @cached_property
-    def twice_outermost(self) -> Flags:
+    def twice_outermost(self) -> Numbers:
         """2 for an edge of the prediction that is one of the hull, 1 if the target shares it."""
         pred, target = self.pred, self.target
         outermost = np.empty(pred.edges.shape, bool)
@@ -164,6 +175,47 @@ class Pair:
         return twice_between
 
 
+class PairByReaches(Pair):
+    """A pair whose corners float64 had to round: from the reaches alone, which it did not.
+
+    A reach is how far one box goes beyond the start of the other, ``hi' − lo`` and ``hi − lo'``,
+    shape (2, 2, n): one for each edge of the prediction. The edge is beyond the near end of the
+    target where its reach is positive, and beyond the far end where it exceeds the target's side.
+    """
+
+    def __init__(self, pred: Sides, target: Sides, reaches: Numbers, room: Room) -> None:
+        self.reaches = reaches
+        super().__init__(pred, target, room)
+
+    def _inside(self) -> tuple[Numbers, Numbers]:
+        of_target, of_pred = self.reaches
+        overlap = np.minimum(of_target, of_pred, out=self.room.take(2))
+        np.clip(overlap, 0, self.pred.lengths, out=overlap)
+        np.clip(overlap, 0, self.target.lengths, out=overlap)
+        return overlap, np.sign(self.reaches) - np.sign(self.reaches - self.target.lengths)
+
+    @cached_property
+    def twice_outermost(self) -> Numbers:
+        """2 for an edge of the prediction that is one of the hull, 1 if the target shares it."""
+        return 1 + np.sign(self.reaches - self.target.lengths)
+
+    @cached_property
+    def hull(self) -> Numbers:
+        """Sides of the enclosing box."""
+        of_target, of_pred = self.reaches
+        hull = np.maximum(of_target, of_pred, out=self.room.take(2))
+        np.maximum(hull, self.pred.lengths, out=hull)
+        return np.maximum(hull, self.target.lengths, out=hull)
+
+    @cached_property
+    def between(self) -> Numbers:
+        """From the centre of the target to that of the prediction."""
+        of_target, of_pred = self.reaches
+        twice_between = np.subtract(of_pred, of_target, out=self.room.take(2))
+        twice_between *= self.room.half
+        return twice_between
+
+
 def twice(flags: NDArray[np.bool_]) -> Flags:
     """2 for true, 0 for false."""
     numbers: Flags = flags.view(np.int8)
@@ -183,10 +235,16 @@ def squared_length(vector: Numbers, room: Room) -> Numbers:
 
 
 def positive(whole: Numbers, room: Room) -> Numbers:
-    """Make 0 in a denominator a positive number, which leaves 0/0 = 0."""
+    """Make 0 in a denominator a positive number, which leaves 0/0 = 0.
+
+    A positive one below the normal numbers is refused: float64 has lost digits of it, or will lose
+    them in the quotient. The processor says nothing of such a product if it happens to be exact.
+    """
     out = room.take(*whole.shape[:-1])
     if room.exact:
         return np.add(whole, whole == 0, out=out)
+    if not whole.min() >= SMALLEST_NORMAL and ((whole > 0) & (whole < SMALLEST_NORMAL)).any():
+        raise FloatingPointError("a denominator below the normal numbers")
     return np.maximum(whole, SMALLEST_NORMAL, out=out)
 
 
@@ -379,8 +437,12 @@ def of_power(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
     one_less = formula.power - 1
     if room.exact:
         power = np.frompyfunc(lambda iou: _exact_power(iou, one_less), 1, 1)(pair.iou)
-    else:
+    elif one_less <= _LARGEST_EXACT_POWER:
         power = np.power(pair.iou, one_less, out=room.passage.take())
+    else:
+        # Fractions would round this power to a float64 too.
+        with np.errstate(under="ignore"):
+            power = np.power(pair.iou, one_less, out=room.passage.take())
     slopes.measure *= power
     power *= room.number(formula.power)
     slopes.intersection *= power
@@ -424,7 +486,9 @@ def of_gaussians(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
     else:
         np.sqrt(distance, out=distance)
         similarity = np.divide(distance, -constant, out=passage.take())
-        np.exp(similarity, out=similarity)
+        # What underflows here would in Fractions too: `_exact_exponential` rounds to a float64.
+        with np.errstate(under="ignore"):
+            np.exp(similarity, out=similarity)
     np.copyto(slopes.measure, similarity)
     similarity /= constant
     similarity /= positive(distance, passage)
@@ -434,9 +498,10 @@ def of_gaussians(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
 
 
 def _exact_power(iou: Fraction, exponent: float) -> Fraction:
-    """Round the power only where it is no fraction."""
-    whole = int(exponent)
-    return iou**whole if whole == exponent else Fraction(float(iou) ** exponent)
+    """Round the power only where it is no fraction, or one of too many digits."""
+    if exponent <= _LARGEST_EXACT_POWER and exponent == int(exponent):
+        return iou ** int(exponent)
+    return Fraction(float(iou) ** exponent)
 
 
 def _exact_root(square: Fraction) -> Fraction:

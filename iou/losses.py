@@ -25,6 +25,7 @@ gradients.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,13 +34,26 @@ from numpy.typing import ArrayLike
 from . import exact
 from .arguments import one_of, positive_integer, real
 from .boxes import SMALLEST_NORMAL, Boxes, FloatArray, evaluate, nearest_float, read
-from .formulas import ALPHAS, FORMATS, TERMS, Formula, Numbers, Pair, Room, Sides
-from .overlap import MEASURES
+from .formulas import (
+    ALPHAS,
+    FORMATS,
+    TERMS,
+    Formula,
+    Numbers,
+    Pair,
+    PairByReaches,
+    Room,
+    Sides,
+)
+from .overlap import MEASURES, _reaches
 
 # Boxes computed at a time: what the formulas need on the way then fits the processor's cache.
 _BLOCK = 2**13
 # Boxes that go down together: with fewer, threads would take turns oftener.
 _BLOCK_OF_DESCENT = 2**14
+
+# The loss that a parameter belongs to.
+_OWNERS = {"alpha": "ciou", "power": "alpha_iou", "image": "mpdiou", "constant": "nwd"}
 
 # From predictions to their IoU and gradient; from targets to that.
 Look = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
@@ -68,7 +82,8 @@ def loss(
     fmt : {"xyxy", "xywh", "cxcywh", "xyxy_inclusive"}, default "xyxy"
         What the four numbers of both mean; see :mod:`iou.exact`.
     alpha : {"constant", "differentiated", "gated"}, default "constant"
-        Which factor α the penalty αv of the CIoU has; the other losses have none. See Notes.
+        Which factor α the penalty αv of the CIoU has; the other losses have none, and refuse any
+        but the default. See Notes.
     power : float, optional
         The exponent of ``alpha_iou``, at least 1; its paper takes 3.
     image : (float, float), optional
@@ -81,8 +96,8 @@ def loss(
     -------
     float or ndarray of float64, shape (...)
         Without unit; 0 for a perfect prediction. Up to 1 for ``iou``, ``alpha_iou`` and ``nwd``, 2
-        for ``giou`` and ``diou``, 2.5 for ``ciou``, 4 for ``eiou``; and 3 for ``mpdiou``, if both
-        boxes lie in the image.
+        for ``giou`` and ``diou``, 2.5 for ``ciou``; 3.25 for ``eiou``, of a point in the corner of
+        its target; and 3 for ``mpdiou``, if both boxes lie in the image.
 
     Raises
     ------
@@ -134,10 +149,12 @@ def loss(
     >>> round(loss(a, b, "nwd", constant=2), 6)  # 1 − exp(−1), for W² = 2 + 2
     0.632121
 
-    The policy that 0/0 is 0 holds in each term, so a point has the loss 1 even with itself:
+    The policy that 0/0 is 0 holds in each term, so a point has the loss 1 even with itself; only
+    ``nwd``, which divides by nothing but its constant, has the loss 0 there:
 
-    >>> loss((3, 3, 3, 3), (3, 3, 3, 3), "giou")
-    1.0
+    >>> point = (3, 3, 3, 3)
+    >>> loss(point, point, "giou"), loss(point, point, "nwd", constant=2)
+    (1.0, 0.0)
     """
     formula = formula_of(measure, fmt, alpha, power=power, image=image, constant=constant)
     if measure in MEASURES:
@@ -190,9 +207,9 @@ def loss_and_gradient(
 
     Notes
     -----
-    Corners that float64 had to round are taken as rounded, so in the formats ``xywh`` and
-    ``cxcywh`` a box that is small and far from the origin has a gradient with fewer digits. The
-    policy that 0/0 is 0 makes a term constant there, and its gradient 0.
+    In the formats ``xywh`` and ``cxcywh`` corners are sums, which float64 may have to round. No
+    value and no slope starts from them, so a box that is small and far from the origin loses no
+    digit. The policy that 0/0 is 0 makes a term constant there, and its gradient 0.
 
     Examples
     --------
@@ -300,14 +317,17 @@ def descend(
     ------
     ValueError
         If a rate is no finite number, if `workers` is less than 1, if a box is so small or so large
-        that its area leaves the range of float64, at the start or on the way, and as :func:`loss`
-        does.
+        at the start that its area leaves the range of float64, if a number overflows on the way, if
+        a parameter comes with a `measure` that is a function, and as :func:`loss` does.
     TypeError
         As :func:`loss` does.
 
     Notes
     -----
-    Beside the boxes it needs a few MiB, and with `path` what that takes.
+    It needs up to 600 bytes a box, 16 MiB for each worker, and with `path` what that takes. A box
+    may shrink to a point on the way. In the formats ``xywh`` and ``cxcywh`` each step starts from
+    corners as float64 rounds them: far from the origin, a descent has fewer digits than
+    :func:`loss_and_gradient`.
 
     Examples
     --------
@@ -333,9 +353,12 @@ def descend(
     if not np.isfinite(schedule).all():
         raise ValueError("rates must be finite")
     workers = positive_integer(workers, "workers")
-    name = "iou" if callable(measure) else measure
-    formula = formula_of(name, fmt, alpha, power=power, image=image, constant=constant)
-    rule = measure if callable(measure) else rule_of(formula.fill, fmt)
+    if callable(measure):
+        _refuse_foreign(None, alpha=alpha, power=power, image=image, constant=constant)
+        formula, rule = Formula("iou", fmt), measure
+    else:
+        formula = formula_of(measure, fmt, alpha, power=power, image=image, constant=constant)
+        rule = rule_of(formula.fill, fmt)
     first, second = _read(pred, target, formula)
     shape = np.broadcast_shapes(first.shape, second.shape)
     start, goal = (_numbers(boxes, shape) for boxes in (first, second))
@@ -346,7 +369,7 @@ def descend(
 
     def run(number: int) -> None:
         part = parts[number]
-        room = Room(part.stop - part.start)
+        room = Room(part.stop - part.start, planes=12)
         boxes, there, distance = room.take(4), room.take(4), room.take(4)
         np.copyto(boxes, start[:, part])
         np.copyto(there, goal[:, part])
@@ -384,7 +407,7 @@ def rule_of(fill: Callable[[FloatArray, Pair], None], fmt: str) -> Rule:
 
     def rule(target: FloatArray) -> Look:
         count = target.shape[1]
-        there = FORMATS[fmt].sides(target, Room(count))
+        there = FORMATS[fmt].sides(target, Room(count, planes=8))
         room = Room(count)
         gradient = room.take(4)
         kept = room.mark()
@@ -437,17 +460,12 @@ def formula_of(
 ) -> Formula:
     """Refuse an unknown name, and a parameter that is missing, not needed, or out of range."""
     one_of(measure, TERMS, "loss")
-    one_of(alpha, ALPHAS, "alpha")
     exact.field_names(fmt)
-    for owner, name, given in (
-        ("alpha_iou", "power", power),
-        ("mpdiou", "image", image),
-        ("nwd", "constant", constant),
-    ):
-        if given is None and measure == owner:
-            raise ValueError(f"the loss {owner!r} needs {name}")
-        if given is not None and measure != owner:
-            raise ValueError(f"{name} belongs to the loss {owner!r}, not to {measure!r}")
+    given = {"power": power, "image": image, "constant": constant}
+    _refuse_foreign(measure, alpha=alpha, **given)
+    for name in given:
+        if given[name] is None and measure == _OWNERS[name]:
+            raise ValueError(f"the loss {measure!r} needs {name}")
     if power is not None:
         power = real(power, "power")
         if not 1 <= power < np.inf:
@@ -459,12 +477,26 @@ def formula_of(
             raise ValueError(f"constant must be positive and finite, it is {constant}")
         return Formula(measure, fmt, constant=constant)
     if image is not None:
-        width, height = (real(side, "a side of the image") for side in image)
+        try:
+            first, second = image
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"image must be a width and a height, it is {image}") from None
+        width, height = (real(side, "a side of the image") for side in (first, second))
         square = width * width + height * height
         if not (width > 0 and height > 0 and SMALLEST_NORMAL < square < np.inf):
             raise ValueError(f"image must be a positive width and height, it is {image}")
         return Formula(measure, fmt, image=(width, height))
     return Formula(measure, fmt, alpha)
+
+
+def _refuse_foreign(measure: str | None, *, alpha: str, **given: Any) -> None:
+    """Refuse parameters of other losses; all of them where the measure is a function."""
+    one_of(alpha, ALPHAS, "alpha")
+    given["alpha"] = None if alpha == "constant" else alpha
+    for name, owner in _OWNERS.items():
+        if given[name] is not None and measure != owner:
+            this = "a function" if measure is None else repr(measure)
+            raise ValueError(f"{name} belongs to the loss {owner!r}, not to {this}")
 
 
 def _read(pred: ArrayLike, target: ArrayLike, formula: Formula) -> tuple[Boxes, Boxes]:
@@ -502,8 +534,8 @@ def _of_plain(
 ) -> tuple[float | FloatArray, FloatArray] | None:
     """Compute losses and gradients of boxes that need no care; None where one of them does.
 
-    These are corners in float64, of boxes with an area, that no step of the formula takes out of
-    the range of float64.
+    These are corners in float64, of boxes whose area is a normal number, that no step of the
+    formula takes out of the range of float64.
     """
     if formula.fmt != "xyxy" or not (_is_plain(pred) and _is_plain(target)):
         return None
@@ -521,8 +553,7 @@ def _of_plain(
                 np.copyto(target_numbers, target_rows[part].T)
                 sides = FORMATS["xyxy"].sides(numbers, room)
                 target_sides = FORMATS["xyxy"].sides(target_numbers, room)
-                # A number that is NaN leaves no side that is positive.
-                if not (sides.lengths.min() > 0 and target_sides.lengths.min() > 0):
+                if not (_have_area(sides) and _have_area(target_sides)):
                     return None
                 pair = Pair(sides, target_sides, room)
                 # One that is infinite leaves no union that is finite.
@@ -540,20 +571,24 @@ def _is_plain(boxes: Any) -> bool:
     return type(boxes) is np.ndarray and boxes.dtype == np.float64 and boxes.shape[-1:] == (4,)
 
 
+def _have_area(boxes: Sides) -> bool:
+    """Tell whether all areas are normal numbers; NaN leaves none that is."""
+    return bool(boxes.lengths.min() > 0 and boxes.area.min() >= SMALLEST_NORMAL)
+
+
 def _of_any(
     pred: ArrayLike, target: ArrayLike, formula: Formula
 ) -> tuple[float | FloatArray, FloatArray]:
     """Compute losses and gradients of any boxes."""
     first, second = _read(pred, target, formula)
     shape = np.broadcast_shapes(first.shape, second.shape)
-    edges, target_edges = (_edges_of(boxes, shape) for boxes in (first, second))
-    out = np.empty((5, edges.shape[-1]))
+    flat, target_flat = (_in_one_row(boxes, shape) for boxes in (first, second))
+    out = np.empty((5, len(flat)))
     with np.errstate(all="raise"):
         for part, room in _blocks_in_rooms(out.shape[1]):
-            _fill(out, part, edges, target_edges, formula, room)
+            _fill(out, part, flat, target_flat, formula, room)
     for row in np.flatnonzero(np.isnan(out).any(axis=0)):
-        index = tuple(map(int, np.unravel_index(row, shape)))
-        out[:, row] = _exactly(first, second, index, formula)
+        out[:, row] = _exactly(flat, target_flat, int(row), formula)
     gradient = np.add(out[:4].T, 0, order="C").reshape(*shape, 4)
     if formula.measure in MEASURES:
         return _loss(first, second, formula), gradient
@@ -564,10 +599,13 @@ def _shaped(values: FloatArray, shape: tuple[int, ...]) -> float | FloatArray:
     return values.reshape(shape) if shape else values.item()
 
 
-def _edges_of(boxes: Boxes, shape: tuple[int, ...]) -> FloatArray:
-    """Corners in the shape (2 [low, high], 2 [x, y], n), NaN where float64 does not carry them."""
-    corners = boxes.columns[:4].reshape(4, *(1,) * (len(shape) - len(boxes.shape)), *boxes.shape)
-    return np.broadcast_to(corners, (4, *shape)).reshape(2, 2, -1)
+def _in_one_row(boxes: Boxes, shape: tuple[int, ...]) -> Boxes:
+    """Broadcast boxes to a shape, and lay them out in the shape (n,)."""
+    boxes = boxes[(None,) * (len(shape) - len(boxes.shape))]
+    height = len(boxes.columns)
+    columns = np.broadcast_to(boxes.columns, (height, *shape)).reshape(height, -1)
+    given = np.broadcast_to(boxes.given, (*shape, 4)).reshape(-1, 4)
+    return replace(boxes, columns=columns, source=given, rows=None)
 
 
 def _blocks(count: int, size: int) -> list[slice]:
@@ -588,15 +626,15 @@ def _blocks_in_rooms(count: int) -> Iterator[tuple[slice, Room]]:
 def _fill(
     out: FloatArray,
     part: slice,
-    pred: FloatArray,
-    target: FloatArray,
+    pred: Boxes,
+    target: Boxes,
     formula: Formula,
     room: Room,
 ) -> None:
     """Compute gradients and values, shape (5, n), halving where float64 fails: one alone is NaN."""
     size = part.stop - part.start
     try:
-        pair = _pair(pred[..., part], target[..., part], room)
+        pair = _pair(pred.part(0, part), target.part(0, part), room)
         formula.fill(out[:4, part], pair, out[4, part])
     except FloatingPointError:
         if size == 1:
@@ -607,7 +645,22 @@ def _fill(
             _fill(out, half, pred, target, formula, Room(half.stop - half.start))
 
 
-def _pair(edges: Numbers, target_edges: Numbers, room: Room) -> Pair:
+def _pair(pred: Boxes, target: Boxes, room: Room) -> Pair:
+    """Pair boxes of the shape (n,), NaN where float64 does not carry them."""
+    edges, target_edges = (boxes.columns[:4].reshape(2, 2, -1) for boxes in (pred, target))
+    if not (pred.rounded or target.rounded):
+        return _pair_of_edges(edges, target_edges, room)
+    reaches = room.take(2, 2)
+    of_pred, of_target = _reaches(pred, target, room.passage.take(12))
+    np.copyto(reaches[0], of_target)
+    np.copyto(reaches[1], of_pred)
+    room.passage.clear()
+    return PairByReaches(
+        Sides(edges, pred.sides, room), Sides(target_edges, target.sides, room), reaches, room
+    )
+
+
+def _pair_of_edges(edges: Numbers, target_edges: Numbers, room: Room) -> Pair:
     pred, target = (
         Sides(some, np.subtract(some[1], some[0], out=room.take(2)), room)
         for some in (edges, target_edges)
@@ -615,15 +668,13 @@ def _pair(edges: Numbers, target_edges: Numbers, room: Room) -> Pair:
     return Pair(pred, target, room)
 
 
-def _exactly(pred: Boxes, target: Boxes, row: tuple[int, ...], formula: Formula) -> list[float]:
+def _exactly(pred: Boxes, target: Boxes, row: int, formula: Formula) -> list[float]:
     """Compute one gradient and its value in Fractions, by the same formulas."""
-
-    def edges(boxes: Boxes) -> Numbers:
-        own = row[len(row) - len(boxes.shape) :]
-        index = tuple(0 if size == 1 else i for i, size in zip(own, boxes.shape, strict=True))
-        corners = exact.corners(boxes.given[index].tolist(), boxes.fmt)
-        return np.array(corners, dtype=object).reshape(2, 2, 1)
-
+    edges, target_edges = (
+        np.array(exact.corners(boxes.given[row].tolist(), boxes.fmt), dtype=object)
+        for boxes in (pred, target)
+    )
+    pair = _pair_of_edges(edges.reshape(2, 2, 1), target_edges.reshape(2, 2, 1), Room(1, object))
     out = np.empty((5, 1), dtype=object)
-    formula.fill(out[:4], _pair(edges(pred), edges(target), Room(1, object)), out[4])
+    formula.fill(out[:4], pair, out[4])
     return [nearest_float(number) for number in out[:, 0]]

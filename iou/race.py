@@ -142,7 +142,8 @@ def run(
     Raises
     ------
     ValueError
-        If the loss or the convention of α is unknown, or the loss has no such departure.
+        If the loss or the convention of α is unknown, if α is not that of this loss, or if the loss
+        has no such departure.
 
     Examples
     --------
@@ -154,18 +155,11 @@ def run(
     """
     one_of(measure, RELEASED, "loss")
     pred, target = cases(centres, seed)
-    rule = gradient_rule(measure, departures, alpha) if departures else measure
-    return descend(
-        pred,
-        target,
-        rule,
-        fmt="cxcywh",
-        alpha=alpha,
-        rates=rates,
-        factor=lambda iou: 2 - iou,
-        progress=progress,
-        workers=workers,
-    )
+    options: dict[str, Any] = {"fmt": "cxcywh", "factor": lambda iou: 2 - iou}
+    options |= {"rates": rates, "progress": progress, "workers": workers}
+    if departures:
+        return descend(pred, target, gradient_rule(measure, departures, alpha), **options)
+    return descend(pred, target, measure, alpha=alpha, **options)
 
 
 def gradient_rule(measure: str, departures: Collection[str], alpha: str = "constant") -> Rule:

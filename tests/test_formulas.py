@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from iou import exact
-from iou.formulas import FORMATS, Room
+from iou.formulas import FORMATS, Room, positive
 
 every_format = pytest.mark.parametrize("fmt", list(exact.FORMATS))
 
@@ -31,8 +31,18 @@ def test_a_room_hands_out_the_same_memory_each_round():
 def test_a_room_that_is_full_says_so():
     room = Room(4)
     room.take(50)
-    with pytest.raises(ValueError, match="cannot reshape"):
+    with pytest.raises(ValueError, match=r"^a room of 64 planes is full$"):
         room.take(50)
+
+
+def test_a_denominator_is_lifted_from_0_only():
+    room = Room(3)
+    assert positive(np.array([0.0, 2.0, 2.0**-1022]), room).tolist() == [2**-1022, 2, 2**-1022]
+    for rest in (2.0, np.nan):
+        with pytest.raises(FloatingPointError):
+            positive(np.array([0.0, 2.0**-1023, rest]), room)
+    small = np.array([Fraction(0), Fraction(1, 2**1030), Fraction(2)])
+    assert positive(small, Room(3, object)).tolist() == [1, Fraction(1, 2**1030), 2]
 
 
 @every_format

@@ -9,6 +9,7 @@ import itertools
 import json
 import math
 import re
+import tracemalloc
 from fractions import Fraction
 from pathlib import Path
 
@@ -213,13 +214,13 @@ def test_a_power_that_is_no_integer_scales_the_slopes_of_the_iou():
 def test_bounds_of_the_further_losses():
     rng = np.random.default_rng(16)
     pred, target = np.sort(rng.random((2, 20_000, 2, 2)), axis=2).reshape(2, -1, 4)
-    bounds = {"eiou": 4, "alpha_iou": 1, "mpdiou": 3, "nwd": 1}
+    bounds = {"eiou": 3.25, "alpha_iou": 1, "mpdiou": 3, "nwd": 1}
     for measure, bound in bounds.items():
         options = parameters(measure) | ({"image": (1, 1)} if measure == "mpdiou" else {})
         values = loss(pred, target, measure, **options)
         assert (values >= 0).all()
         assert (values <= bound).all()
-    assert loss((0, 0, 1e-9, 1e-9), (0, 0, 1, 1), "eiou") > 3.24
+    assert loss((0, 0, 0, 0), (0, 0, 1, 1), "eiou") == 3.25
     corners = (0, 0, 1e-9, 1e-9), (1 - 1e-9, 1 - 1e-9, 1, 1)
     assert loss(*corners, "mpdiou", image=(1, 1)) == pytest.approx(3)
 
@@ -270,6 +271,49 @@ def test_gradients_are_those_of_the_definitions(measure, alpha, fmt):
     boxes = [as_given(random_boxes(rng, 40), fmt) for _ in range(2)]
     for pred, target in zip(*boxes, strict=True):
         check(pred, target, measure, alpha, fmt)
+
+
+@pytest.mark.parametrize("fmt", ["xywh", "cxcywh"])
+@every_loss
+def test_boxes_far_from_the_origin_lose_no_digit(measure, alpha, fmt):
+    rng = np.random.default_rng(19)
+    place = np.array([1e9, -3e8, 0, 0])
+    boxes = [
+        np.hstack([rng.normal(0, 0.3, (40, 2)), np.exp(rng.normal(-1, 1, (40, 2)))]) + place
+        for _ in range(2)
+    ]
+    # Some are perfect, and some touch, but for the rounding.
+    boxes[0][:3] = boxes[1][:3]
+    boxes[0][3:6, 0] = boxes[1][3:6, 0] + 0.1
+    options = parameters(measure, alpha)
+    values, gradient = loss_and_gradient(*boxes, measure, fmt=fmt, **options)
+    assert values.tobytes() == loss(*boxes, measure, fmt=fmt, **options).tobytes()
+    for row, (pred, target) in enumerate(zip(*boxes, strict=True)):
+        a, b = (tuple(map(Fraction, box)) for box in (pred.tolist(), target.tolist()))
+        expected = float(definition(measure, alpha, a, b, fmt)(a))
+        assert values[row] == pytest.approx(expected, rel=1e-13, abs=1e-15)
+        if row >= 3:
+            check(pred, target, measure, alpha, fmt)
+    assert gradient[:3].tolist() == [[0] * 4] * 3
+    if measure == "alpha_iou":
+        plain = loss(*boxes, fmt=fmt)
+        assert loss(*boxes, measure, fmt=fmt, power=1).tobytes() == plain.tobytes()
+
+
+@pytest.mark.parametrize("fmt", ["xywh", "cxcywh"])
+@pytest.mark.parametrize("measure", [*MEASURES, *FURTHER])
+def test_kinks_between_boxes_whose_corners_are_rounded(measure, fmt):
+    # One box far away, whose corners are rounded, has all of them computed from their reaches.
+    pairs = np.array(list(boxes_in_every_relation()), dtype=float)
+    options = parameters(measure) | {"fmt": fmt}
+    pred, target = convert(pairs, to=fmt).swapaxes(0, 1)
+    expected = loss_and_gradient(pred, target, measure, **options)
+    other = np.array([[1e17, 0.1, 0.3, 0.7]])
+    found = loss_and_gradient(
+        np.vstack([other, pred]), np.vstack([other, target]), measure, **options
+    )
+    for one, rest in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(rest[1:], one)
 
 
 @every_loss
@@ -548,6 +592,57 @@ def test_the_ends_of_float64_lose_no_digit(measure, alpha, power):
     assert (np.abs(np.array(back) - plain[1]) <= 1e-12 * steepest).all()
 
 
+@pytest.mark.parametrize("power", [-537, -530, -515, -511, -505])
+@every_loss
+def test_products_below_the_normal_numbers_lose_no_digit_though_they_are_exact(
+    measure, alpha, power
+):
+    if measure == "mpdiou":
+        pytest.skip("no image is so small")
+    pairs = [*boxes_in_every_relation()][::4]
+    # Without area, so that hull, diagonal and distance alone are products.
+    pairs += [((0, 0, 1, 0), (0, 0, 0, 1)), ((0, 0, 0, 0), (1, 0, 1, 0)), ((0, 0, 1, 2), (2,) * 4)]
+    pred, target = np.array(pairs, dtype=float).swapaxes(0, 1)
+    near = loss_and_gradient(pred, target, measure, **parameters(measure, alpha))
+    scale = 2.0**power
+    options = parameters(measure, alpha, scale)
+    far = loss_and_gradient(pred * scale, target * scale, measure, **options)
+    np.testing.assert_allclose(far[0], near[0], rtol=1e-13, atol=1e-15)
+    within = 1e-13 * np.abs(near[1]).max(axis=1, keepdims=True)
+    assert (np.abs(far[1] * scale - near[1]) <= within).all()
+    assert loss(pred * scale, target * scale, measure, **options).tobytes() == far[0].tobytes()
+    listed = loss_and_gradient(
+        (pred * scale).tolist(), (target * scale).tolist(), measure, **options
+    )
+    for one, other in zip(far, listed, strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize("power", [16, 17, 18, 3000, 1e5, 1e300])
+def test_a_large_power_leaves_what_is_near_1(power):
+    pred, target = random_boxes(np.random.default_rng(17), 2 * 200).reshape(2, 200, 4)
+    pred[0] = target[0]
+    pred[1] = target[1] + [0, 0, 1e-6, 0]
+    overlap = iou.iou(pred, target)
+    slopes = power * overlap[:, None] ** (power - 1) * loss_and_gradient(pred, target)[1]
+    for scale in (1.0, 2.0**-700):
+        found = loss_and_gradient(pred * scale, target * scale, "alpha_iou", power=power)
+        np.testing.assert_allclose(found[0], 1 - overlap**power, rtol=1e-9, atol=1e-9)
+        back = [[float(Fraction(x) * Fraction(scale)) for x in row] for row in found[1].tolist()]
+        np.testing.assert_allclose(back, slopes, rtol=1e-9, atol=1e-9)
+    assert found[0][0] == 0
+    assert (found[0][1] < 1) == (power < 1e300)
+
+
+def test_boxes_too_far_apart_for_their_gaussians_are_not_taken_for_lost(monkeypatch):
+    monkeypatch.setattr(losses, "_exactly", lambda *_: pytest.fail("not needed"))
+    pred, target = random_boxes(np.random.default_rng(18), 2 * 100).reshape(2, 100, 4)
+    for far, near in ((pred + 1e4, target), ((pred + 1e4).tolist(), target.tolist())):
+        values, gradient = loss_and_gradient(far, near, "nwd", constant=2)
+        assert (values == 1).all()
+        assert (gradient == 0).all()
+
+
 @pytest.mark.parametrize("scale", [2.0**-600, 2.0**600])
 def test_a_point_has_the_aspect_angle_0_in_fractions_too(scale):
     for pred, target in (((0, 0, 0, 0), (0, 0, 1, 2)), ((0, 0, 1, 2), (3, 3, 3, 3))):
@@ -726,6 +821,8 @@ def test_what_cannot_be_meant_is_refused(function):
         ("alpha_iou", {"power": 0.5}, "power must be at least 1 and finite, it is 0.5"),
         ("nwd", {"constant": 0}, "constant must be positive and finite, it is 0.0"),
         ("nwd", {"constant": math.nan}, "constant must be positive and finite, it is nan"),
+        ("iou", {"alpha": "gated"}, "alpha belongs to the loss 'ciou', not to 'iou'"),
+        ("mpdiou", {"image": (8, 6, 3)}, "image must be a width and a height, it is (8, 6, 3)"),
         ("mpdiou", {"image": (8, 0)}, "image must be a positive width and height, it is (8, 0)"),
         ("mpdiou", {"image": (1e200, 1)}, "image must be a positive width and height, it is (1e"),
     ):
@@ -733,6 +830,8 @@ def test_what_cannot_be_meant_is_refused(function):
             function(box, box, measure, **options)
     with pytest.raises(TypeError, match=r"^power must be a real number, it is a str$"):
         function(box, box, "alpha_iou", power="3")
+    with pytest.raises(TypeError, match=r"^image must be a width and a height, it is 640$"):
+        function(box, box, "mpdiou", image=640)
 
 
 # The descent.
@@ -839,10 +938,11 @@ def test_progress_sees_every_part(monkeypatch):
     assert len(seen) == 5
 
 
-def test_a_loss_of_ones_own_can_be_descended():
-    def towards(target):
-        return lambda pred: (np.full(pred.shape[1], 0.25), pred - target)
+def towards(target):
+    return lambda pred: (np.full(pred.shape[1], 0.25), pred - target)
 
+
+def test_a_loss_of_ones_own_can_be_descended():
     pred, target = np.array([[0, 0, 4, 4], [2, 2, 3, 3]]), np.array([8, 8, 16, 24])
     result = descend(pred, target, towards, rates=[0.5, 0.25], factor=lambda overlap: 4 * overlap)
     np.testing.assert_array_equal(result.boxes, target - (target - pred) * 0.5 * 0.75)
@@ -883,3 +983,34 @@ def test_a_descent_that_goes_wrong_says_so():
         with pytest.raises(ValueError, match=r"its area leaves the range of float64$"):
             descend((0, 0, size, size), box, rates=[0.1])
     assert descend(box, (0, 0, 2, 2), rates=[]).boxes.tolist() == [0, 0, 1, 1]
+
+
+def test_a_rule_of_ones_own_has_no_parameters():
+    box = (0, 0, 1, 1)
+    owners = {"power": (3, "alpha_iou"), "image": ((8, 6), "mpdiou"), "constant": (2, "nwd")}
+    for name, (value, owner) in (owners | {"alpha": ("gated", "ciou")}).items():
+        message = f"^{name} belongs to the loss '{owner}', not to a function$"
+        with pytest.raises(ValueError, match=message):
+            descend(box, box, towards, rates=[1], **{name: value})
+
+
+def test_a_box_may_shrink_to_a_point_on_the_way():
+    for measure in MEASURES:
+        # The slope in a side is 1/4, in the IoU alone; so the first step takes all of it.
+        end = descend((0, 0, 1, 1), (0, 0, 0.5, 0.5), measure, fmt="xywh", rates=[10, 0, 1e-3])
+        assert end.path is None
+        assert np.isfinite(end.boxes).all()
+        end = descend((0, 0, 1, 1), (0, 0, 0.5, 0.5), measure, fmt="xywh", rates=[10, 0])
+        assert end.boxes[2:].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("fmt", ["xyxy", "cxcywh"])
+def test_a_descent_needs_the_memory_it_says(fmt, workers):
+    boxes = as_given(random_boxes(np.random.default_rng(20), 2**15), fmt)
+    descend(boxes[:1], boxes[:1], fmt=fmt, rates=[])
+    tracemalloc.start()
+    descend(boxes, boxes[::-1], "ciou", fmt=fmt, rates=[0.1], workers=workers)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 600 * len(boxes) + workers * 2**24

@@ -71,8 +71,11 @@ def test_a_seed_makes_the_race_again():
 # The gradients.
 
 
-@pytest.mark.parametrize("alpha", ["constant", "differentiated", "gated"])
-@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize(
+    ("measure", "alpha"),
+    [(measure, "constant") for measure in MEASURES]
+    + [("ciou", alpha) for alpha in ("differentiated", "gated")],
+)
 def test_without_departures_the_gradient_is_that_of_the_loss(measure, alpha):
     expected = loss_and_gradient(PRED, TARGET, measure, fmt="cxcywh", alpha=alpha)[1]
     found = gradients(measure, alpha=alpha).reshape(expected.shape)
@@ -200,3 +203,11 @@ def test_what_cannot_be_meant_is_refused():
             race.run(*arguments, centres=1)
     with pytest.raises(ValueError, match=r"^unknown alpha 'none'; known are "):
         race.run("ciou", ("epsilon",), centres=1, alpha="none")
+    for departures in ((), ("whole_edges",)):
+        with pytest.raises(ValueError, match=r"^alpha belongs to the loss 'ciou', not to 'iou'$"):
+            race.run("iou", departures, centres=1, alpha="gated")
+    gated = [
+        race.run("ciou", name, centres=2, alpha="gated", rates=[0.1] * 9).boxes.tolist()
+        for name in ((), ("epsilon",))
+    ]
+    assert gated[0] != gated[1]
