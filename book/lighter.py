@@ -1,13 +1,18 @@
 """Leave out of the built pages what no reader sees.
 
 Photographs become JPEGs inside their drawings, coordinates get as many digits as a
-screen shows, scripts go only where something needs them, of the libraries' style
-sheets the rules stay that some page can use, and of the theme's icons those. The
-notebooks keep everything as it was drawn.
+screen shows, of the libraries' style sheets the rules stay that some page can use,
+and of the theme's icons those. Files that nothing names go. The notebooks keep
+everything as it was drawn.
+
+What is left is named with a hash of its content, so that no reader's browser takes
+an old file for a new one, and comes with its licences.
 """
 
 import base64
 import re
+import zlib
+from importlib.metadata import distribution
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -15,14 +20,6 @@ from typing import Any
 from fontTools import subset
 from fontTools.ttLib import TTFont
 from PIL import Image
-
-# What the interactive figures run on.
-SCRIPTS = {
-    "iou.js": "<iou-",
-    "iou-playground.js": "<iou-playground",
-    "iou-threshold-data.js": "<iou-threshold",
-    "iou-threshold.js": "<iou-threshold",
-}
 
 EMBEDDED = re.compile(r'data:image/png;base64,\s*([^"]+)')
 OUTLINE = re.compile(r'(?<= d=")[^"]+')
@@ -34,37 +31,32 @@ RULE = re.compile(r"((?:\s*/\*.*?\*/)*)([^{}]+)\{([^{}]*)\}", re.DOTALL)
 CLASS = re.compile(r"\.(-?[_a-zA-Z][\w-]*)")
 FONT = re.compile(r"src:url\((\.\./vendor/fontawesome/[\w/-]+)\.woff2\)[^;}]+")
 ICON = re.compile(r"\\([ef][0-9a-f]{3})\b|([\ue000-\uf8ff])")
-# What the script of an interactive figure puts itself in the place of.
-STILL = re.compile(r"(<iou-\w+[^>]*>.*?<img )", re.DOTALL)
+# Both themes name the icons' font so; a part of it may not have its reserved name.
+RESERVED = re.compile(r"Font Awesome(?=\\? 6 )")
+ICONS = "Book Icons"
+OURS_UNDER_OFL = {
+    13: "A part of a font under the SIL Open Font License 1.1; see the text in "
+    "LICENSE-fontawesome.txt.",
+    14: "https://openfontlicense.org",
+}
+SOURCE_MAP = re.compile(
+    r"\n?(?://# sourceMappingURL=\S+|/\*# sourceMappingURL=\S+\*/)"
+)
+ASSET = re.compile(
+    r'(<(?:link|script)\b[^>]*"(?:\.\./)*_static/)([^"?]+)(\?[^"]*)?"'
+)
+# Whose files the pages load.
+SHIPPED = (
+    "myst-nb",
+    "pydata-sphinx-theme",
+    "sphinx",
+    "sphinx-book-theme",
+    "sphinx-copybutton",
+    "sphinx-design",
+    "sphinx-togglebutton",
+)
 # Bootstrap puts the names of these together while it runs.
 ASSEMBLED = ("bs-", "tooltip", "popover")
-
-
-def only_what_is_used(
-    app: Any,
-    pagename: str,
-    templatename: str,
-    context: dict[str, Any],
-    doctree: Any,
-) -> None:
-    """Give a page the scripts that it needs, and let none of them hold it up."""
-    for script, sign in SCRIPTS.items():
-        if sign in context.get("body", ""):
-            # Before all others, so that nobody waits who wants to drag.
-            app.add_js_file(script, priority=100, defer="defer")
-    # A still picture that the script takes away at once is not loaded before.
-    if "body" in context:
-        context["body"] = STILL.sub(r'\1loading="lazy" ', context["body"])
-    if pagename != "search":  # It has scripts of its own that rely on these.
-        context["script_files"][:] = map(deferred, context["script_files"])
-
-
-def deferred(script: Any) -> Any:
-    """Let a script of a file wait until the page is there; others rely on one."""
-    if script.filename in (None, "_static/documentation_options.js"):
-        return script
-    attributes = {**script.attributes, "defer": "defer"}
-    return type(script)(script.filename, priority=script.priority, **attributes)
 
 
 def lighter_drawing(svg: str) -> str:
@@ -122,16 +114,67 @@ def with_icons(css: str, folder: Path) -> str:
 
     def embedded(source: re.Match[str]) -> str:
         font = TTFont(folder / f"{source[1]}.ttf")
-        options = subset.Options(layout_features=[], name_IDs=[], hinting=False)
+        options = subset.Options(
+            layout_features=[], name_IDs=[0, 13, 14], hinting=False
+        )
         subsetter = subset.Subsetter(options)
         subsetter.populate(unicodes=icons)
         subsetter.subset(font)
+        for record, words in OURS_UNDER_OFL.items():
+            font["name"].setName(words, record, 3, 1, 0x409)
         few = BytesIO()
         font.save(few)
         data = base64.b64encode(few.getvalue()).decode()
         return f"src:url(data:font/ttf;base64,{data})"
 
-    return FONT.sub(embedded, css)
+    return RESERVED.sub(ICONS, FONT.sub(embedded, css))
+
+
+def needed(out: Path) -> set[Path]:
+    """Find the shared files that a page names, or a file that one names."""
+    static = out / "_static"
+    files = {file for file in static.rglob("*") if file.is_file()}
+    found = set(static.glob("LICENSE*"))
+    left = [page for page in out.rglob("*.html") if page not in files]
+    while left:
+        text = left.pop().read_text("utf-8")
+        named = {file for file in files - found if file.name in text}
+        found |= named
+        left += [file for file in named if file.suffix in (".css", ".js")]
+    return found
+
+
+def drop_unneeded(out: Path) -> None:
+    """Delete the shared files that no page needs, and the folders left empty."""
+    kept = needed(out)
+    for place in sorted((out / "_static").rglob("*"), reverse=True):
+        if place.is_file() and place not in kept:
+            place.unlink()
+        elif place.is_dir() and not any(place.iterdir()):
+            place.rmdir()
+
+
+def add_licences(static: Path) -> None:
+    """Put the licences of the packages beside the files that come from them."""
+    for package in SHIPPED:
+        licence = next(
+            file
+            for file in distribution(package).files or ()
+            if re.search(r"\.dist-info/(licenses/)?LICENSE", str(file))
+        )
+        text = licence.read_text("utf-8")
+        (static / f"LICENSE-{package}.txt").write_text(text, "utf-8")
+
+
+def versioned(page: str, versions: dict[str, str]) -> str:
+    """Name each style sheet and script of a page with the version that it has."""
+
+    def named(asset: re.Match[str]) -> str:
+        tag, name, old = asset.groups("")
+        new = f"?v={versions[name]}" if name in versions else old
+        return f'{tag}{name}{new}"'
+
+    return ASSET.sub(named, page)
 
 
 def finish(app: Any, exception: Exception | None) -> None:
@@ -142,25 +185,34 @@ def finish(app: Any, exception: Exception | None) -> None:
     for drawing in (out / "_images").glob("*.svg"):
         drawing.write_text(lighter_drawing(drawing.read_text("utf-8")), "utf-8")
     static = out / "_static"
-    texts = [
-        *out.rglob("*.html"),
-        *static.glob("*.js"),
-        *static.glob("scripts/*.js"),
-    ]
+    pages = [file for file in out.rglob("*.html") if static not in file.parents]
+    sheets = [*static.glob("styles/*.css"), *static.glob("*.min.css")]
+    scripts = [*static.glob("*.js"), *static.glob("scripts/*.js")]
+    for file in (*sheets, *scripts):
+        file.write_text(SOURCE_MAP.sub("", file.read_text("utf-8")), "utf-8")
     words = {
         word
-        for text in texts
+        for text in (*pages, *scripts)
         if text.name not in ("fontawesome.js", "mathjax-tex-svg.js")
         for word in re.findall(r"[\w-]+", text.read_text("utf-8"))
     }
-    for sheet in [*static.glob("styles/*.css"), *static.glob("*.min.css")]:
+    for sheet in sheets:
         css = lighter_style(sheet.read_text("utf-8"), words)
         sheet.write_text(with_icons(css, sheet.parent), "utf-8")
+    drop_unneeded(out)
+    add_licences(static)
+    versions = {
+        file.relative_to(static).as_posix(): f"{zlib.crc32(file.read_bytes()):08x}"
+        for file in static.rglob("*")
+        if file.suffix in (".css", ".js")
+    }
+    for page in pages:
+        html = versioned(page.read_text("utf-8"), versions)
+        page.write_text(html, "utf-8")
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect both to the builder."""
-    # After all other extensions have named their scripts.
-    app.connect("html-page-context", only_what_is_used, priority=900)
-    app.connect("build-finished", finish)
+    """Connect it to the builder."""
+    # The theme writes a style sheet when all is built, too.
+    app.connect("build-finished", finish, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

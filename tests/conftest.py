@@ -74,15 +74,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reports = terminalreporter.stats.get("passed", []) + terminalreporter.stats.get("failed", [])
     if not any("test_site.py" in report.nodeid for report in reports):
         return
-    from helpers import HTML, PAGES
-    from test_site import pictures, shared_files
+    from helpers import HTML, PAGES, own_weight, shared_files
 
     if not all((HTML / f"{name}.html").exists() for name in PAGES):
         return
     terminalreporter.section("weight of the pages, kB (page + pictures)")
     for name in PAGES:
         page = HTML / f"{name}.html"
-        weights = page.stat().st_size, sum(p.stat().st_size for p in pictures(page))
+        weights = page.stat().st_size, own_weight(page) - page.stat().st_size
         terminalreporter.line(f"{name:30}" + "".join(f"{w / 1000:8.0f}" for w in weights))
     shared = sum(p.stat().st_size for p in shared_files(HTML / f"{PAGES[0]}.html"))
     terminalreporter.line(f"{'scripts and styles, once':30}{shared / 1000:8.0f}")

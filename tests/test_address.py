@@ -1,23 +1,27 @@
 """What depends on where the book stands: all of it is there with an address, and none without."""
 
 import os
-import shutil
+import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import address
 import course
 import nbformat
+import paper
 import pytest
+import stills
 import yaml
 from bs4 import BeautifulSoup
 from docutils.core import publish_doctree
-from helpers import ROOT
+from folds import gives_away
+from helpers import ROOT, files_loaded, is_foreign, loads, soup_of
 from IPython.core.inputtransformer2 import TransformerManager
 from PIL import Image
-from test_site import files_loaded, is_foreign, loads, soup_of
+from sphinx.errors import ExtensionError
 
 URL = "https://example.org/iou-book"
 REPOSITORY = "https://github.com/example/iou-book"
@@ -33,16 +37,27 @@ CONTENTS = {
 }
 
 
+def git(folder: Path, *command: str) -> str:
+    """Let git do something in a folder; give what it says."""
+    who = "-c", "user.name=tester", "-c", "user.email=tester@localhost"
+    run = ["git", "-C", folder, *who, *command]
+    return subprocess.run(run, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def committed(folder: Path, message: str) -> str:
+    """Commit all of a folder; give the name of the commit."""
+    git(folder, "init", "--quiet")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "--message", message)
+    return git(folder, "rev-parse", "HEAD")
+
+
 def build(folder: Path, **environment: str) -> Path:
     """Build a few pages of the book from stored outputs; give the folder of the pages."""
-    shutil.copytree(ROOT / "book", folder / "book", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(ROOT / "benchmarks", folder / "benchmarks")
-    shutil.copy(ROOT / "CITATION.cff", folder)
-    config = yaml.safe_load((ROOT / "_config.yml").read_text())
-    config["execute"] = {"execute_notebooks": "off"}
-    (folder / "_config.yml").write_text(yaml.safe_dump(config))
+    paper.copy_source(folder)
     (folder / "_toc.yml").write_text(yaml.safe_dump(CONTENTS))
-    (folder / "book" / "intro.md").write_text("# A book\n\nIt is about boxes.\n")
+    (folder / "book" / "intro.md").write_text("# A & B\n\nIt is about boxes.\n", "utf-8")
+    committed(folder, "a book")
     inherited = {name: v for name, v in os.environ.items() if not name.startswith("BOOK_")}
     subprocess.run(
         [Path(sys.executable).with_name("jupyter-book"), "build", folder, "--all", "-q"],
@@ -56,7 +71,7 @@ def build(folder: Path, **environment: str) -> Path:
 @pytest.fixture(scope="module")
 def placed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("placed")
-    return build(folder, BOOK_URL=f"{URL}/", BOOK_REPOSITORY=REPOSITORY)
+    return build(folder, BOOK_URL=f"{URL}/", BOOK_REPOSITORY=f"{REPOSITORY}.git/")
 
 
 @pytest.fixture(scope="module")
@@ -139,14 +154,97 @@ def test_a_notebook_to_run_elsewhere_installs_the_module_first(placed: Path) -> 
     notebook = nbformat.read(folder / f"{CHAPTER}.ipynb", as_version=4)
     nbformat.validate(notebook)
     first, *others = notebook.cells
-    assert f"git clone --quiet --depth 1 {REPOSITORY} " in first.source
+    commit = git(placed.parents[1], "rev-parse", "HEAD")
+    assert f" {REPOSITORY} " in first.source
+    assert f" {commit}\n" in first.source
     compile(TransformerManager().transform_cell(first.source), "first", "exec")
     assert "\n".join(c.source for c in others).count("{numref}") == 0
     stored = course.chapter("function").cells
     solved = [cell for cell in others if cell.metadata.get("jupyter", {}).get("source_hidden")]
-    assert len(solved) == sum(map(course.is_solution, stored)) >= 3
+    assert len(solved) == sum(map(gives_away, stored)) >= 3
     assert (folder / "benchmarks" / "results.json").exists()
-    assert REPOSITORY in (folder / "requirements.txt").read_text()
+    needs = (folder / "requirements.txt").read_text("utf-8").splitlines()
+    assert needs == ["-c constraints.txt", f"iou[plot,samples] @ git+{REPOSITORY}@{commit}"]
+    locked = (folder / "constraints.txt").read_text("utf-8").splitlines()
+    assert f"numpy=={version('numpy')}" in locked
+    assert [line for line in locked if not re.fullmatch(r"[\w.-]+==\S+( ; .+)?", line)] == []
+    running = f"python-{sys.version_info.major}.{sys.version_info.minor}"
+    assert (folder / "runtime.txt").read_text("utf-8") == f"{running}\n"
+
+
+def test_the_first_cell_fetches_the_commit_of_its_notebook_and_no_later_one(
+    tmp_path: Path,
+) -> None:
+    origin, here = tmp_path / "origin", tmp_path / "here"
+    origin.mkdir()
+    here.mkdir()
+    (origin / "requirements.txt").write_text("# locked\n-e .\nnumpy==2.4\n", "utf-8")
+    commit = committed(origin, "this one")
+    (origin / "requirements.txt").write_text("-e .\nnumpy==3.0\n", "utf-8")
+    committed(origin, "a later one")
+    cell = address.FIRST_CELL.format(repository=origin.as_uri(), commit=commit)
+    commands = re.findall(r"^ +!(.*)$", cell, re.MULTILINE)
+    script = "set -e\n" + "\n".join(commands)
+    subprocess.run(script, shell=True, check=True, capture_output=True, cwd=here)
+    assert git(here / "iou-book", "rev-parse", "HEAD") == commit
+    assert (here / "constraints.txt").read_text("utf-8") == "# locked\nnumpy==2.4\n"
+    install = re.search(r"%pip install .*-c (\S+) '\./([\w-]+)\[", cell)
+    assert [(here / name).exists() for name in install.groups()] == [True, True]
+
+
+def test_who_reads_elsewhere_finds_no_answer_before_asking_for_it() -> None:
+    """Neither the answer to the guess in the first chapter, nor the code that it is chosen by."""
+    cells = address.launched("measure", course.figures()).cells
+    telling = [cell for cell in cells if re.search(r"every_score\[index\]|wanted = ", cell.source)]
+    assert len(telling) == 2
+    for cell in telling:
+        assert cell.metadata["jupyter"]["source_hidden"]
+        assert cell.metadata["cellView"] == "form"
+        assert cell.outputs == []
+
+
+def test_a_source_that_is_no_clone_names_no_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(address, "ROOT", tmp_path)
+    with pytest.raises(ExtensionError, match="BOOK_REPOSITORY is set"):
+        address.built_commit()
+
+
+@pytest.mark.parametrize("ending", ["", "/", ".git", ".git/"])
+def test_an_address_is_understood_however_it_ends(ending: str) -> None:
+    assert address.page_of_source(REPOSITORY + ending) == REPOSITORY
+
+
+def test_a_citation_is_written_for_its_reader(placed: Path) -> None:
+    text = (placed / f"{PAGES[0]}.html").read_text("utf-8")
+    assert "<cite>A &amp; B</cite>" in text
+    entry = soup_of(placed / f"{PAGES[0]}.html").select_one(".cite-this-page pre").get_text()
+    assert r"title     = {{A \& B}}," in entry
+    assert "author    = {{The authors of the IoU book}}," in entry
+
+
+def test_what_tex_would_take_for_commands_is_escaped() -> None:
+    assert address.tex("50 % of a_b, {x} & ~5^2 #1 $ \\") == (
+        r"50 \% of a\_b, \textbraceleft{}x\textbraceright{} \& "
+        r"\textasciitilde{}5\textasciicircum{}2 \#1 \$ \textbackslash{}"
+    )
+
+
+def test_the_year_of_a_citation_is_that_of_the_copyright() -> None:
+    released = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["date-released"]
+    rights = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["copyright"]
+    assert rights.startswith(f"{released.year}. ")
+
+
+def test_who_cannot_see_the_cover_is_told_its_numbers(placed: Path) -> None:
+    told = [
+        said(soup_of(placed / f"{CHAPTER}.html"), "og:image:alt"),
+        re.search(r":alt: (.*)", (ROOT / "book" / "intro.md").read_text("utf-8"))[1],
+    ]
+    assert stills.quotients() == [("6", "26"), ("3", "13")]
+    for text in told:
+        assert [f"{above}/{below}" in text for above, below in stills.quotients()] == [True, True]
 
 
 def test_without_an_address_nothing_needs_one(homeless: Path) -> None:

@@ -62,6 +62,20 @@ def test_what_is_folded_opens_on_click(phone: Page, name: str) -> None:
         expect(content).to_be_visible()
 
 
+def test_icons_are_drawn_from_the_font_that_the_style_sheet_names(phone: Page) -> None:
+    open_page(phone, PAGES[0])
+    named = phone.evaluate(
+        """() => [...document.querySelectorAll('i.fa-solid')].filter(i => i.offsetWidth)
+            .map(i => getComputedStyle(i, '::before').fontFamily.replaceAll('"', ''))"""
+    )
+    loaded = phone.evaluate(
+        """() => [...document.fonts].filter(f => f.status === 'loaded')
+            .map(f => f.family.replaceAll('"', '').replaceAll('\\\\', ''))"""
+    )
+    assert named
+    assert set(named) <= set(loaded)
+
+
 def test_search_works_from_disk(phone: Page) -> None:
     open_page(phone, "search", "?q=union")
     results = phone.locator("#search-results li a")

@@ -2,7 +2,8 @@
 
 import base64
 import re
-from collections.abc import Iterator
+import zlib
+from importlib.metadata import version
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
@@ -12,35 +13,33 @@ import lighter
 import matplotlib.pyplot as plt
 import nbformat
 import numpy as np
+import pages
+import pydata_sphinx_theme
 import pytest
 import streams
 from bs4 import BeautifulSoup, Tag
-from helpers import HTML, PAGES, ROOT
+from fontTools.ttLib import TTFont
+from helpers import (
+    HTML,
+    PAGES,
+    ROOT,
+    URL_IN_STYLE,
+    files_loaded,
+    is_foreign,
+    loads,
+    own_weight,
+    shared_files,
+    soup_of,
+)
 from PIL import Image
 
 from iou import plot
 
+TEMPLATES = ROOT / "book" / "_templates"
 EVERY_FILE = [*PAGES, "genindex", "search", "index"]
 
-# What a browser fetches by itself. A link that the reader has to follow is not among it.
-LOADED = {
-    "src": "img script iframe embed source video audio track input",
-    "srcset": "img source",
-    "poster": "video",
-    "data": "object",
-    "action": "form",
-    "href": "link image use",
-    "xlink:href": "image use",
-}
-FETCHED_LINKS = {"stylesheet", "preload", "modulepreload", "prefetch", "preconnect", "icon"}
-FETCHED_LINKS |= {"dns-prefetch", "apple-touch-icon", "manifest"}
-URL_IN_STYLE = re.compile(r"""(?:url\(|@import)\s*["']?([^"')\s;]+)""")
 # The names of XML dialects are addresses too, but nobody fetches them.
 ADDRESS = re.compile(r"""\b(?:https?|wss?)://(?!www\.w3\.org/)[^\s"'`]+""")
-
-
-def soup_of(file: Path) -> BeautifulSoup:
-    return BeautifulSoup(file.read_text(), "html.parser")
 
 
 @pytest.fixture(scope="module")
@@ -63,36 +62,6 @@ def article(soups: dict[str, BeautifulSoup], request: pytest.FixtureRequest) -> 
     return soups[request.param].select_one("article")
 
 
-def loads(soup: BeautifulSoup) -> Iterator[str]:
-    """Name everything that a page makes the browser fetch."""
-    for attribute, tags in LOADED.items():
-        for tag in soup.find_all(tags.split(), attrs={attribute: True}):
-            if tag.name != "link" or FETCHED_LINKS & set(tag["rel"]):
-                values = tag[attribute].split(",") if attribute == "srcset" else [tag[attribute]]
-                yield from (value.split()[0] for value in values)
-    for style in [s.get_text() for s in soup("style")] + [t["style"] for t in soup(style=True)]:
-        yield from URL_IN_STYLE.findall(style)
-
-
-def files_loaded(page: Path) -> set[Path]:
-    urls = [urlsplit(url) for url in loads(soup_of(page))]
-    return {(page.parent / unquote(u.path)).resolve() for u in urls if u.path and not u.netloc}
-
-
-def pictures(page: Path) -> set[Path]:
-    """Files that this page loads and others need not."""
-    return {file for file in files_loaded(page) if "_images" in file.parts}
-
-
-def shared_files(page: Path) -> set[Path]:
-    return {file for file in files_loaded(page) if "_static" in file.parts}
-
-
-def is_foreign(url: str) -> bool:
-    parts = urlsplit(url)
-    return bool(parts.netloc) or parts.scheme not in ("", "data")
-
-
 # Nobody else is asked for anything
 
 
@@ -108,9 +77,8 @@ def test_a_page_loads_files_that_exist(html: Path, name: str) -> None:
 def test_style_sheets_load_nothing_from_elsewhere(html: Path) -> None:
     sheets = sorted(html.rglob("*.css"))
     assert any(sheet.name == "book.css" for sheet in sheets)
-    urls = [
-        (sheet.name, url) for sheet in sheets for url in URL_IN_STYLE.findall(sheet.read_text())
-    ]
+    texts = [(sheet.name, sheet.read_text("utf-8")) for sheet in sheets]
+    urls = [(name, url) for name, text in texts for url in URL_IN_STYLE.findall(text)]
     assert [(sheet, url) for sheet, url in urls if is_foreign(url)] == []
 
 
@@ -201,9 +169,7 @@ def test_a_page_can_be_cited_and_downloaded(soups: dict[str, BeautifulSoup], pag
 
 
 def test_a_page_weighs_less_than_a_megabyte_beyond_what_pages_share(html: Path, name: str) -> None:
-    page = html / f"{name}.html"
-    own = {page, *files_loaded(page)} - shared_files(page)
-    assert sum(file.stat().st_size for file in own if file.is_file()) < 1_000_000
+    assert own_weight(html / f"{name}.html") < 1_000_000
 
 
 def test_what_pages_share_weighs_less_than_mathjax_and_half_a_megabyte(
@@ -216,9 +182,9 @@ def test_what_pages_share_weighs_less_than_mathjax_and_half_a_megabyte(
 
 def test_a_page_has_the_scripts_of_its_interactive_figures_only(html: Path, name: str) -> None:
     page = html / f"{name}.html"
-    text = page.read_text()
+    text = page.read_text("utf-8")
     loaded = {file.name for file in shared_files(page)}
-    for script, sign in lighter.SCRIPTS.items():
+    for script, sign in pages.SCRIPTS.items():
         assert (script in loaded) == (sign in text)
 
 
@@ -240,9 +206,114 @@ def test_the_icons_of_all_pages_are_in_the_style_sheet(
         if name.startswith("fa-") and name not in ("fa-solid", "fa-lg")
     }
     assert len(named) > 10
-    css = (html / "_static/styles/pydata-sphinx-theme.css").read_text()
+    css = (html / "_static/styles/pydata-sphinx-theme.css").read_text("utf-8")
     assert [name for name in named if f".{name}:before{{content:" not in css] == []
     assert "webfonts/" not in css
+
+
+STYLE_NOTE = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+
+def test_the_icons_come_with_their_licence_and_under_another_name(html: Path) -> None:
+    css = (html / "_static/styles/pydata-sphinx-theme.css").read_text("utf-8")
+    fonts = re.findall(r"url\(data:font/ttf;base64,([^)]+)\)", css)
+    assert len(fonts) == css.count("@font-face{") == 3
+    for data in fonts:
+        names = TTFont(BytesIO(base64.b64decode(data)))["name"]
+        assert names.getDebugName(0) == "Copyright (c) Font Awesome"
+        assert "SIL Open Font License 1.1" in names.getDebugName(13)
+        assert {record.nameID for record in names.names} == {0, 13, 14}
+    notice = (html / "_static/LICENSE-fontawesome.txt").read_text("utf-8")
+    assert notice.startswith("Copyright (c) 2024 Fonticons, Inc.")
+    for sheet in html.rglob("*.css"):
+        rules = STYLE_NOTE.sub("", sheet.read_text("utf-8"))
+        assert "Font Awesome" not in rules, sheet.name
+
+
+def test_files_of_others_come_with_their_licences(html: Path) -> None:
+    for package in lighter.SHIPPED:
+        text = (html / "_static" / f"LICENSE-{package}.txt").read_text("utf-8")
+        assert re.search(r"Copyright|copyright ©", text), package
+        assert "AS IS" in text, package
+    assert "Bootstrap" in (html / "_static/scripts/bootstrap.js.LICENSE.txt").read_text("utf-8")
+
+
+def test_no_file_lies_there_that_no_page_needs(html: Path) -> None:
+    files = [file for file in (html / "_static").rglob("*") if file.is_file()]
+    assert {file.suffix for file in files} <= {".css", ".js", ".png", ".svg", ".txt"}
+    assert "fontawesome.js" not in {file.name for file in files}
+    texts = [file for file in files if file.suffix in (".css", ".js")]
+    assert [file for file in texts if "sourceMappingURL" in file.read_text("utf-8")] == []
+
+
+def test_a_shared_file_stays_if_a_page_leads_to_it(tmp_path: Path) -> None:
+    contents = {
+        "book/page.html": '<link href="../_static/a.css?v=1"><!-- b.js -->',
+        "_static/a.css": "x { background: url(img/c.png) }",
+        "_static/b.js": "load('d.js')",
+        "_static/d.js": "",
+        "_static/img/c.png": "",
+        "_static/LICENSE-c.txt": "",
+        "_static/gone.js": "load('e.js')",
+        "_static/deep/down/e.js": "",
+        "_static/macros.html": "gone.js",
+    }
+    for name, text in contents.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    lighter.drop_unneeded(tmp_path)
+    left = {file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*.*")}
+    assert set(contents) - left == {
+        "_static/gone.js",
+        "_static/deep/down/e.js",
+        "_static/macros.html",
+    }
+    assert not (tmp_path / "_static" / "deep").exists()
+
+
+def test_a_changed_style_sheet_or_script_has_another_address(html: Path, name: str) -> None:
+    page = html / f"{name}.html"
+    urls = [
+        urlsplit(url) for url in loads(soup_of(page)) if re.search(r"_static/.*\.(css|js)", url)
+    ]
+    assert len(urls) > 10 or name == "index"
+    for url in urls:
+        content = (page.parent / url.path).read_bytes()
+        assert url.query == f"v={zlib.crc32(content):08x}", url.path
+
+
+def test_a_version_takes_the_place_of_an_older_one() -> None:
+    page = (
+        '<link href="../_static/styles/a.css?digest=1" rel="stylesheet" />'
+        '<script defer src="_static/b.js"></script><img src="../_static/a.css">'
+        '<script src="../_static/c.js?v=2"></script><a href="_static/b.js">'
+    )
+    new = page.replace("digest=1", "v=12").replace('b.js"></script>', 'b.js?v=34"></script>')
+    assert lighter.versioned(page, {"styles/a.css": "12", "b.js": "34"}) == new
+
+
+def test_a_page_loads_of_the_theme_what_the_theme_does_but_for_one_script() -> None:
+    """The copy of its macros, beside those of the theme that is installed."""
+    name = "static/webpack-macros.html"
+    theme = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme"
+    ours, theirs = (
+        dict(re.findall(r"{% macro (\w+)\(\) %}(.*?){% endmacro %}", text, re.DOTALL))
+        for text in ((folder / name).read_text("utf-8") for folder in (TEMPLATES, theme))
+    )
+    assert list(ours) == list(theirs)
+    for macro in ours:
+        tags, found = (
+            [
+                re.sub(r"\?digest=\w+", "", tag)
+                for tag in re.findall(r"<(?:link|script) .*", macros[macro])
+                if "fontawesome.js" not in tag and "preload" not in tag
+            ]
+            for macros in (theirs, ours)
+        )
+        assert found == tags, macro
+    assert f"pydata-sphinx-theme {version('pydata-sphinx-theme')} " in (
+        (TEMPLATES / name).read_text("utf-8")
+    )
 
 
 def drawing_of(pixels: np.ndarray) -> str:

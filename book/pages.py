@@ -1,0 +1,63 @@
+"""Change what the libraries make of a page, before it is written."""
+
+import re
+from typing import Any
+
+# What the interactive figures run on.
+SCRIPTS = {
+    "iou.js": "<iou-",
+    "iou-playground.js": "<iou-playground",
+    "iou-threshold-data.js": "<iou-threshold",
+    "iou-threshold.js": "<iou-threshold",
+}
+
+# What the script of an interactive figure puts itself in the place of.
+STILL = re.compile(r"(<iou-\w+[^>]*>.*?<img )", re.DOTALL)
+
+
+def add_scripts(app: Any, body: str) -> None:
+    """Give a page the scripts of its interactive figures, and no other."""
+    for script, sign in SCRIPTS.items():
+        if sign in body:
+            # Before all others, so that nobody waits who wants to drag.
+            app.add_js_file(script, priority=100, defer="defer")
+
+
+def with_late_stills(body: str) -> str:
+    """Let a still picture wait that a script takes away at once."""
+    return STILL.sub(r'\1loading="lazy" ', body)
+
+
+def with_listed_entries(body: str) -> str:
+    """Make the entries of a bibliography items: their own role is out of use."""
+    return body.replace('role="doc-biblioentry"', 'role="listitem"')
+
+
+def deferred(script: Any) -> Any:
+    """Let a script of a file wait until the page is there; others rely on one."""
+    if script.filename in (None, "_static/documentation_options.js"):
+        return script
+    attributes = {**script.attributes, "defer": "defer"}
+    return type(script)(script.filename, priority=script.priority, **attributes)
+
+
+def change(
+    app: Any,
+    pagename: str,
+    templatename: str,
+    context: dict[str, Any],
+    doctree: Any,
+) -> None:
+    """Change a page and the scripts that it asks for."""
+    if "body" in context:
+        add_scripts(app, context["body"])
+        context["body"] = with_listed_entries(with_late_stills(context["body"]))
+    if pagename != "search":  # It has scripts of its own that rely on these.
+        context["script_files"][:] = map(deferred, context["script_files"])
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Connect it to the builder."""
+    # After all other extensions have named their scripts.
+    app.connect("html-page-context", change, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
