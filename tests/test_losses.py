@@ -618,6 +618,20 @@ def test_products_below_the_normal_numbers_lose_no_digit_though_they_are_exact(
         assert one.tobytes() == other.tobytes()
 
 
+@every_loss
+def test_an_area_below_the_normal_numbers_gets_the_bits_of_any_other_boxes(measure, alpha):
+    target = random_boxes(np.random.default_rng(21), 50)
+    pred = np.tile([0, 0, 2.0**-515, 2.0**-515], (50, 1))
+    options = parameters(measure, alpha)
+    formula = losses.formula_of(measure, "xyxy", **options)
+    assert losses._of_plain(pred, target, formula) is None
+    assert losses._of_plain(target, pred, formula) is None
+    found = loss_and_gradient(pred, target, measure, **options)
+    listed = loss_and_gradient(pred.tolist(), target.tolist(), measure, **options)
+    for one, other in zip(found, listed, strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
 @pytest.mark.parametrize("power", [16, 17, 18, 3000, 1e5, 1e300])
 def test_a_large_power_leaves_what_is_near_1(power):
     pred, target = random_boxes(np.random.default_rng(17), 2 * 200).reshape(2, 200, 4)
