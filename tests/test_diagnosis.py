@@ -1,9 +1,13 @@
 """The checker: known mistakes in three styles each, right functions, and those that misbehave."""
 
 import argparse
+import array
+import ast
 import functools
+import inspect
 import itertools
 import math
+import operator
 import re
 import subprocess
 import sys
@@ -11,7 +15,7 @@ import threading
 import time
 import types
 import warnings
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -23,10 +27,11 @@ from hypothesis import strategies as st
 
 import iou
 from iou import diagnose, exact
-from iou.diagnosis import drawing, shell
+from iou.diagnosis import Diagnosis, drawing, shell
+from iou.diagnosis.arithmetic import Half
 from iou.diagnosis.calls import Caller, Form
 from iou.diagnosis.catalogue import mistakes
-from iou.diagnosis.pairs import RELATIONS, TELLING
+from iou.diagnosis.pairs import MOVED_IN_HALF, RELATIONS, TELLING, in_format
 from iou.diagnosis.recipes import MEASURES, right_recipe
 
 ROOT = Path(__file__).parents[1]
@@ -396,7 +401,7 @@ def catalogue():
     for fmt, measure in (("xyxy", "iou"), ("cxcywh", "iou"), ("xyxy", "giou"), ("xyxy", "ciou")):
         for mistake in mistakes(fmt, measure):
             key = mistake.name, mistake.explanation, mistake.change.get("disorder")
-            if key not in seen and "first_clamped" not in mistake.change:
+            if key not in seen and "clamping" not in mistake.change:
                 seen.add(key)
                 yield fmt, measure, mistake
 
@@ -547,7 +552,7 @@ UNCLAMPED = {
 }
 
 
-# Found by functions that were written without a look at those above.
+# Known mistakes made in another way, or only where some condition holds.
 
 
 def truncated(a, b):
@@ -625,7 +630,7 @@ def without_arctangent(first, second):
         ("wrong v", with_v(without_arctangent), {"measure": "ciou"}),
     ],
 )
-def test_a_mistake_that_was_once_overlooked_is_named(name, function, options):
+def test_a_known_mistake_is_named_however_it_is_made(name, function, options):
     found = diagnose(function, **options)
     assert names(found) == [name], found
 
@@ -822,6 +827,15 @@ def test_policies_are_told():
     assert diagnose(iou.iou).policies["reversed corners"].startswith("refused (ValueError")
     assert diagnose(iou.ciou, measure="ciou").policies.keys() == diagnose(iou.iou).policies.keys()
 
+    def in_the_picture(a, b):
+        if min(*a, *b) < 0:
+            raise ValueError("outside the picture")
+        return iou.iou(a, b)
+
+    assert diagnose(in_the_picture).passed
+    assert diagnose(in_the_picture).policies["negative coordinates"] == "refused"
+    assert "negative coordinates" not in diagnose(refusing).policies
+
     def ordering(a, b):
         a, b = (np.ravel(np.sort(np.reshape(box, (2, 2)), axis=0)) for box in (a, b))
         return iou.iou(a, b)
@@ -848,11 +862,54 @@ def test_an_epsilon_that_no_box_in_use_shows_is_told():
     assert "epsilon" not in diagnose(iou.iou).policies
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 1e-3, 3e-6, 2e-7, 1e-9, 1e-12])
+@pytest.mark.parametrize("epsilon", [5.0, 1.0, 3e-3, 1e-3, 3e-6, 2e-7, 1e-9, 1e-12])
 def test_the_size_of_an_epsilon_is_told(epsilon):
     found = diagnose(lambda a, b: iou.intersection(a, b) / (iou.union(a, b) + epsilon))
     assert names(found) == ["epsilon in the denominator"], found
     assert found.findings[0].explanation.startswith(f"{epsilon:.3g} is added to the denominator")
+
+
+@pytest.mark.parametrize("style", VARIANTS)
+@pytest.mark.parametrize("epsilon", ["1e-3", "3e-6", "1e-7"])
+@pytest.mark.parametrize("in_union", [False, True])
+@pytest.mark.parametrize(
+    ("measure", "denominator"), [("giou", "hull = "), ("diou", "c2 = "), ("ciou", "c2 = ")]
+)
+def test_an_epsilon_in_a_penalty_is_named(measure, denominator, in_union, epsilon, style):
+    edits = [(denominator, f"{denominator}{epsilon} + ")]
+    edits += [("1 - iou + v", f"1 - iou + v + {epsilon}")] if measure == "ciou" else []
+    edits += [("    iou = ", f"    union += {epsilon}\n    iou = ")] if in_union else []
+    found = diagnose(variant(style, measure, *edits), measure=measure)
+    assert names(found) == ["epsilon in the denominator"], found
+
+
+@pytest.mark.parametrize("epsilon", ["1e-3", "3e-6", "1e-7"])
+@pytest.mark.parametrize("sides", ["wa ha wb hb", "ha hb"])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_an_epsilon_in_the_sides_is_named(measure, sides, epsilon):
+    longer = "".join(f"    {side} += {epsilon}\n" for side in sides.split())
+    found = diagnose(
+        variant(
+            "scalar",
+            measure,
+            ("    union = ", f"{longer}    union = {epsilon} + "),
+            ("    hull = ", f"    hull = {epsilon} + "),
+            ("    c2 = ", f"    c2 = {epsilon} + "),
+            ("1 - iou + v", f"1 - iou + v + {epsilon}"),
+        ),
+        measure=measure,
+    )
+    assert names(found) == ["epsilon in the denominator"], found
+
+
+@pytest.mark.parametrize("epsilon", ["1e-4", "1e-6"])
+def test_denominators_that_are_kept_from_falling_below_an_epsilon_are_named(epsilon):
+    floors = [
+        (f"    {after} = ", f"    {of} = max({of}, {epsilon})\n    {after} = ")
+        for of, after in (("union", "iou"), ("hull", "wasted"))
+    ]
+    found = diagnose(variant("scalar", "giou", *floors), measure="giou")
+    assert names(found) == ["epsilon in the denominator"], found
 
 
 @pytest.mark.parametrize("shown_as", ["NaN", "ZeroDivisionError"])
@@ -1195,6 +1252,117 @@ def test_answers_that_are_nearly_right_are_found():
     assert names(diagnose(half_precision)) == ["inaccurate"]
 
 
+def clipped(limit):
+    def function(a, b):
+        return iou.iou(*([min(number, limit) for number in box] for box in (a, b)))
+
+    return function
+
+
+def scaled(factor, within):
+    """Multiply where the area of the first box lies in a range."""
+
+    def function(a, b):
+        value = iou.iou(a, b)
+        return value * factor if within[0] < min(iou.area(a), iou.area(b)) < within[1] else value
+
+    return function
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        *map(clipped, (1000, 500, 350, 255)),
+        scaled(0.9, (70_000, math.inf)),
+        scaled(0.0, (65_504, math.inf)),
+        scaled(math.nan, (65_504, math.inf)),
+        *(scaled(0.5, (0, below)) for below in (1e-7, 1e-5, 1e-1)),
+        scaled(0.0, (0, 1e-5)),
+        scaled(0.0, (0, 1e-7)),
+        scaled(2.0, (0, 1e-5)),
+    ],
+)
+def test_what_goes_wrong_at_some_sizes_alone_is_not_explained_by_guessing(function):
+    assert names(diagnose(function)) == ["not a known mistake"]
+
+
+# As xywh, float16 has all numbers of the pairs on which a function is tried first.
+@pytest.mark.parametrize("fmt", ["xyxy", "cxcywh", "xyxy_inclusive"])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_coordinates_in_float16_are_half_precision(measure, fmt):
+    def function(a, b):
+        return getattr(exact, measure)(*(map(Half, box) for box in (a, b)), fmt=fmt)
+
+    def finite(a, b):
+        # Of an infinite box nothing is covered, and a penalty for it is infinity over infinity.
+        without_end = 0.0 if measure == "iou" else math.nan
+        return function(a, b) if max(*a, *b) < 65504 else without_end
+
+    assert names(diagnose(finite, fmt=fmt, measure=measure)) == ["half precision"]
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_arithmetic_in_float16_is_half_precision(measure):
+    function = variant("arrays", measure, ("dtype=float", "dtype=np.float16"))
+    assert names(diagnose(function, measure=measure)) == ["half precision"]
+
+
+@pytest.mark.parametrize("pair", MOVED_IN_HALF)
+@pytest.mark.parametrize("fmt", exact.FORMATS)
+@pytest.mark.parametrize("measure", MEASURES)
+def test_the_boxes_that_tell_float16_are_far_off_in_it(measure, fmt, pair):
+    pair = in_format(pair, fmt)
+    recipe = right_recipe(fmt, measure)
+    (right,) = recipe.answers(*pair)
+    for number in (Half, lambda number: float(Half(number))):
+        (half,) = recipe.answers(*pair, number)
+        assert abs(half - right) > 0.05
+
+
+@given(st.floats(width=16), st.floats(width=16))
+def test_a_half_computes_as_float16_does(first, second):
+    for operation in (operator.add, operator.sub, operator.mul, operator.truediv):
+        with np.errstate(all="ignore"):
+            expected = operation(np.float16(first), np.float16(second))
+        if operation is operator.truediv and second == 0:
+            continue  # Python raises.
+        for one, other in (
+            (Half(first), Half(second)),
+            (Half(first), second),
+            (first, Half(second)),
+        ):
+            value = operation(one, other)
+            assert isinstance(value, Half)
+            np.testing.assert_array_equal(value, expected)
+
+
+@given(st.floats())
+def test_a_half_is_rounded_as_float16_is(number):
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(Half(number), np.float16(number))
+
+
+@pytest.mark.parametrize(
+    ("raising", "name"),
+    [
+        (lambda: np.uint8(300), "integers overflow"),
+        (lambda: array.array("b", [200]), "integers overflow"),
+        (lambda: array.array("l", [2**80]), "integers overflow"),
+        (lambda: (300).to_bytes(1), "integers overflow"),
+        (lambda: math.exp(1000), "raises an exception"),
+        (lambda: 1e200**2, "raises an exception"),
+        (lambda: 10**400 / 3, "raises an exception"),
+        (lambda: float(10**400), "raises an exception"),
+        (lambda: int(math.inf), "raises an exception"),
+    ],
+)
+def test_an_overflow_is_one_of_integers_only_if_it_says_so(raising, name):
+    with pytest.raises(OverflowError):
+        raising()
+    found = diagnose(lambda a, b: iou.iou(a, b) if a[2] < 200 else raising())
+    assert names(found) == [name], found
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -1322,14 +1490,88 @@ print(sorted(name for name in sys.modules if name.count(".") == 1 and name.start
     ]
 
 
+def imported(source):
+    """Name what is imported of the checker itself, wherever in the source."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom):
+            names = [alias.name for alias in node.names]
+            path = f"{'.' * node.level}{node.module or ''}"
+            if path in (".", "iou.diagnosis", "..diagnosis"):
+                yield from names
+            elif match := re.match(r"(?:\.|iou\.diagnosis\.|\.\.diagnosis\.)(\w+)", path):
+                yield match[1]
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if match := re.match(r"iou\.diagnosis(?:\.(\w+))?", alias.name):
+                    yield match[1]
+
+
 def test_each_room_of_the_checker_knows_only_those_before_it():
-    rooms = re.findall(r"^``(\w+)`` ", iou.diagnosis.__doc__, re.MULTILINE)
+    *rooms, last = re.findall(r"^``(\w+)`` ", iou.diagnosis.__doc__, re.MULTILINE)
     folder = ROOT / "iou" / "diagnosis"
-    assert sorted(rooms) == sorted(path.stem for path in folder.glob("[a-z]*.py"))
-    for number, room in enumerate(rooms):
-        source = (folder / f"{room}.py").read_text("utf-8")
-        known = set(re.findall(r"^from \.(\w+) import", source, re.MULTILINE))
-        assert known <= set(rooms[:number]), room
+    assert sorted([*rooms, last]) == sorted(path.stem for path in folder.glob("[a-z]*.py"))
+    # What the package itself offers is made of all rooms but the last, which uses it.
+    order = [*rooms, "__init__", last]
+    for number, room in enumerate(order):
+        found = set(imported((folder / f"{room}.py").read_text("utf-8")))
+        known = {*order[:number], *(iou.diagnosis.__all__ if room == last else ())}
+        assert found <= known, room
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from .shell import run",
+        "from . import shell",
+        "from . import pairs, shell",
+        "from ..diagnosis import shell",
+        "from ..diagnosis.shell import run",
+        "import iou.diagnosis.shell",
+        "from iou.diagnosis import shell",
+        "def late():\n    from .shell import run",
+        "if TYPE_CHECKING:\n    from . import shell",
+    ],
+)
+def test_no_import_escapes(source):
+    assert "shell" in set(imported(source))
+    assert not set(imported("from .. import exact\nfrom ..exact import Corners\nimport math"))
+
+
+# What is documented.
+
+
+@pytest.mark.parametrize("name", iou.diagnosis.__all__)
+def test_what_the_checker_offers_is_in_the_reference(name):
+    reference = (ROOT / "book" / "reference.md").read_text("utf-8")
+    thing = getattr(iou.diagnosis, name)
+    public = name if name in iou.__all__ else f"iou.diagnosis.{name}"
+    kind = "class" if is_dataclass(thing) else "function"
+    assert f".. auto{kind}:: {public}\n" in reference
+    doc = inspect.getdoc(thing)
+    described = re.findall(r"^([a-z]\w*(?:, \w+)*) : ", doc, flags=re.MULTILINE)
+    parameters = (
+        [field.name for field in fields(thing)]
+        if is_dataclass(thing)
+        else inspect.signature(thing).parameters
+    )
+    assert set(", ".join(described).split(", ")) == set(parameters)
+    for section in ("Attributes",) if is_dataclass(thing) else ("Returns", "Raises", "Examples"):
+        assert f"\n{section}\n{'-' * len(section)}\n" in doc
+
+
+def test_every_policy_is_documented():
+    documented = set(re.findall(r'``"([a-z ]+)"``', Diagnosis.__doc__))
+    set_somewhere = {
+        mistake.policy
+        for fmt, measure in itertools.product(exact.FORMATS, MEASURES)
+        for mistake in mistakes(fmt, measure)
+    } - {""}
+    for path in (ROOT / "iou" / "diagnosis").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+                of = getattr(node.value, "attr", getattr(node.value, "id", None))
+                set_somewhere |= {node.slice.value} if of == "policies" else set()
+    assert set_somewhere == documented
 
 
 def test_without_threads_it_calls_directly(monkeypatch):

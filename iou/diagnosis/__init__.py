@@ -13,7 +13,7 @@ The rooms, each knowing only those before it:
 ``pairs``       the boxes on which a function is tried
 ``recipes``     how a function computes, step by step
 ``mistakes``    what a mistake is: a change of a recipe, in words
-``formula``     those in the intersection, the quotient and the penalties
+``terms``       those in the intersection, the quotient and the penalties
 ``arithmetic``  those in reading, adding 1, dividing, rounding, and in types
 ``catalogue``   all of them, and how they are searched
 ``calls``       calling a function, whatever it wants and whatever it does
@@ -41,7 +41,7 @@ from .report import Diagnosis, Example, Finding, drawing
 __all__ = ["Diagnosis", "Example", "Finding", "diagnose", "drawing"]
 
 # What users meet is called by where they find it.
-Diagnosis.__module__ = Example.__module__ = Finding.__module__ = __name__
+Diagnosis.__module__ = Example.__module__ = Finding.__module__ = drawing.__module__ = __name__
 
 
 def diagnose(
@@ -88,8 +88,8 @@ def diagnose(
 
     Answers count as right within 2e-6, as float32 needs. Two mistakes at once are both named if
     they are known and change different steps of the computation; where two explanations fit all
-    answers, the simpler one is given. Whether integers of few bits overflow is examined for
-    functions that take arrays.
+    answers, the simpler one is given. For functions that take arrays, it is examined what they make
+    of integers, which may wrap round, overflow, or lose halves.
 
     Examples
     --------

@@ -1,8 +1,11 @@
 """Mistakes with numbers: what they mean, what is added to them, what type they have."""
 
+import itertools
 import math
+import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from typing import Any
 
 from .. import exact
 from ..exact import Corners
@@ -13,7 +16,9 @@ from .recipes import (
     MEASURES,
     ONE,
     ZERO,
+    Clamping,
     Disorder,
+    Parts,
     Plus,
     Reading,
     right_recipe,
@@ -145,23 +150,22 @@ def in_the_sides(fmt: str, measure: str) -> Iterator[Mistake]:
             "1 is added to all sides but those of the second box.": Plus(1, 1, 0, 1),
             "1 is added to all sides but those of the first box.": Plus(1, 0, 1, 1),
         },
-        "adds 1 except in the enclosing box": {
-            "1 is added to all sides but those of the enclosing box.": Plus(1, 1, 1)
-        },
         "subtracts 1 everywhere": {"1 is subtracted from every side.": Plus(-1, -1, -1, -1)},
     }
-    if measure == "iou":
-        del kinds["adds 1 except in the enclosing box"]
+    if measure != "iou":
+        kinds["adds 1 except in the enclosing box"] = {
+            "1 is added to all sides but those of the enclosing box.": Plus(1, 1, 1)
+        }
     for name, changes in kinds.items():
         remedy = "Add 1 to every side or to none: either is a convention, a mixture is not."
         yield from ways(name, remedy, "plus", changes)
     yield from ways(
         "adds 1 after the clamp",
         "Add 1 first, then clamp: max(0, x_max - x_min + 1).",
-        "first_clamped",
+        "clamping",
         {
-            "Boxes whose outer pixels are the same count as apart.": False,
-            "Boxes that are apart share a pixel.": True,
+            "Boxes whose outer pixels are the same count as apart.": Clamping.EARLY_RETURN,
+            "Boxes that are apart share a pixel.": Clamping.FIRST,
         },
     )
 
@@ -253,3 +257,116 @@ def epsilons(sizes: Iterable[float]) -> Iterator[Mistake]:
                 "result for small boxes.": lambda part, whole, e=number: (part, max(whole, e)),
             },
         )
+
+
+def scattered_epsilons(epsilon: float, measure: str) -> Iterator[Mistake]:
+    """Give the ways to put the same small number into several denominators."""
+    number = Fraction(epsilon)
+    sides = (0, 0), (0, number), (number, number)
+    guards: tuple[Callable[[Any], Any], ...] = (
+        lambda whole: whole + number,
+        lambda whole: max(whole, number),
+    )
+    for added, guard, in_union, penalties in itertools.product(
+        sides, guards, (False, True), _GUARDED_PENALTIES[measure]
+    ):
+        change: dict[str, Any] = {
+            step: lambda parts, iou, added=added, guard=guard, penalty=penalty: penalty(
+                _longer(parts, added), iou, guard
+            )
+            for step, penalty in penalties.items()
+        }
+        if any(added):
+            change["quotient"] = lambda parts, added=added: (
+                parts.shared,
+                _longer(parts, added).union,
+                ZERO,
+            )
+        if in_union:
+            change["guard"] = lambda part, whole, guard=guard: (part, guard(whole))
+        if change:
+            yield Mistake(
+                "epsilon in the denominator",
+                "The smaller the boxes, the worse the result, as if a number were added to "
+                "a denominator.",
+                "Leave it out, and return 0 where the denominator is 0.",
+                change,
+            )
+
+
+def _longer(parts: Parts, added: tuple[Any, Any]) -> Parts:
+    """Add to the sides of the two boxes when all else is measured."""
+    if not any(added):
+        return parts
+    first, second = (
+        (width + added[0], height + added[1])
+        for width, height in (parts.first_sides, parts.second_sides)
+    )
+    return parts._replace(
+        first_sides=first, second_sides=second, a=first[0] * first[1], b=second[0] * second[1]
+    )
+
+
+_GuardedPenalty = Callable[[Parts, Any, Callable[[Any], Any]], Any]
+
+
+def _distance(parts: Parts, iou: Any, guard: Callable[[Any], Any]) -> Any:
+    return parts.squared_distance / guard(parts.squared_diagonal)
+
+
+def _shape(parts: Parts, iou: Any, guard: Callable[[Any], Any]) -> Any:
+    return parts.v * parts.v / guard(1 - iou + parts.v)
+
+
+# For each measure, the ways to write its penalties with denominators that are guarded.
+_GUARDED_PENALTIES: dict[str, list[dict[str, _GuardedPenalty]]] = {
+    "iou": [{}],
+    "giou": [
+        {"enclosure": lambda p, _, guard: (p.hull - p.union) / guard(p.hull)},
+        {"enclosure": lambda p, _, guard: (guard(p.hull) - p.union) / guard(p.hull)},
+        {"enclosure": lambda p, _, guard: (guard(p.hull) - guard(p.union)) / guard(p.hull)},
+    ],
+    "diou": [{"distance": _distance}],
+    "ciou": [{"distance": _distance, "shape": _shape}],
+}
+
+
+class Half(float):
+    """A float16: eleven significant bits, up to 65504, and so is whatever is computed with it.
+
+    Examples
+    --------
+    >>> Half(2049)
+    2048.0
+    >>> Half(256) * 256, 1 / Half(3)
+    (inf, 0.333251953125)
+    """
+
+    def __new__(cls, number: Any) -> "Half":
+        """Round to the nearest, or to infinity."""
+        number = float(number)
+        try:
+            (rounded,) = struct.unpack("e", struct.pack("e", number))
+        except OverflowError:
+            rounded = math.copysign(math.inf, number)
+        return super().__new__(cls, rounded)
+
+    def __add__(self, other: Any) -> "Half":
+        return Half(float(self) + float(other))
+
+    def __sub__(self, other: Any) -> "Half":
+        return Half(float(self) - float(other))
+
+    def __rsub__(self, other: Any) -> "Half":
+        return Half(float(other) - float(self))
+
+    def __mul__(self, other: Any) -> "Half":
+        return Half(float(self) * float(other))
+
+    def __truediv__(self, other: Any) -> "Half":
+        return Half(float(self) / float(other))
+
+    def __rtruediv__(self, other: Any) -> "Half":
+        return Half(float(other) / float(self))
+
+    __radd__, __rmul__ = __add__, __mul__

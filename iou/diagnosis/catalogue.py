@@ -8,8 +8,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from .arithmetic import epsilons, in_the_reading, in_the_result, in_the_sides, in_the_types
-from .formula import in_the_intersection, in_the_penalties, in_the_quotient
 from .mistakes import Mistake
+from .terms import in_the_intersection, in_the_penalties, in_the_quotient
 
 # Of these, the large ones move every box, and the small ones only boxes of small area.
 LARGE_EPSILONS = tuple(10.0**-k for k in range(6))

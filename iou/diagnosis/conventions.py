@@ -11,8 +11,8 @@ from .report import Example, shown_boxes
 # Each of these boxes, given backward first, is the other.
 BACKWARD: Pair = ((4, 4, 0, 0), (0, 0, 4, 2))
 FORWARD: Pair = ((0, 0, 4, 4), (0, 0, 4, 2))
-# Arrays of integers whose sides, areas or halves their type does not hold.
-NARROW: tuple[tuple[str, str, Pair], ...] = (
+# Arrays of integers, of which the type holds a side, an area or half a side wrongly.
+IN_INTEGERS: tuple[tuple[str, str, Pair], ...] = (
     ("unsigned numbers wrap", "uint8", ((0, 0, 2, 2), (4, 4, 6, 6))),
     ("unsigned numbers wrap", "uint8", ((0, 0, 2, 2), (0, 4, 2, 6))),
     ("unsigned numbers wrap", "uint8", ((0, 0, 200, 100), (100, 150, 250, 250))),
@@ -128,17 +128,17 @@ def _judge_integers(examination: Examination) -> None:
     form, native = _array_form(examination)
     if form is None:
         return
-    for name, dtype, corners in NARROW:
-        narrow = retyped(form, dtype)
+    for name, dtype, corners in IN_INTEGERS:
+        integers = retyped(form, dtype)
         pairs = [
             pair
             for pair in in_formats([corners], examination.fmt)
             if all(isinstance(number, int) for box in pair for number in box)
         ]
-        if narrow is None or name in {finding.name for finding in examination.findings}:
+        if integers is None or name in {finding.name for finding in examination.findings}:
             continue
         wide = examination.hear(pairs, form)
-        for pair, answer in examination.hear(pairs, narrow).items():
+        for pair, answer in examination.hear(pairs, integers).items():
             if (
                 wide[pair].number is None
                 or answer.outcome not in ("number", "undefined")
@@ -152,7 +152,7 @@ def _judge_integers(examination: Examination) -> None:
                 return
             explanation = f"In integers of the type {dtype} {_OF_INTEGERS[name]}."
             remedy = "Convert to float first: boxes = np.asarray(boxes, dtype=float)."
-            example = replace(examination.example(pair, answer), boxes=narrow.name)
+            example = replace(examination.example(pair, answer), boxes=integers.name)
             examination.report((name, explanation, remedy), example)
 
 

@@ -1,5 +1,7 @@
 """One function under examination: what was heard from it, and what was found."""
 
+import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -14,6 +16,10 @@ from .report import Example, Finding
 TOLERANCE = 2e-6
 BY_CONVENTION = "0, by convention"
 
+# What Python and NumPy say of an integer that its type does not hold.
+_NOT_HELD = re.compile(
+    r"OverflowError: .*(out of bounds for|int too (large|big) to convert(?! to float)|than maximum)"
+)
 # Errors that may come from the kind of arguments.
 _OF_ARGUMENTS = "TypeError", "AttributeError", "IndexError", "KeyError", "ValueError"
 _OVERFLOW = (
@@ -90,14 +96,19 @@ class Examination:
         return False
 
     def fits(
-        self, recipe: Recipe, pair: Pair, answer: Answer, number: Callable[[float], Any] = Fraction
+        self,
+        recipe: Recipe,
+        pair: Pair,
+        answer: Answer,
+        number: Callable[[float], Any] = Fraction,
+        tolerance: float = TOLERANCE,
     ) -> bool:
         """Tell whether a function of this recipe may give this answer."""
         if answer.outcome == "refused":
             return recipe.may_refuse(*pair)
         if self.measure == "ciou" and without_area(pair, self.fmt):
             return True  # What the aspect ratio of a line is, is a matter of convention.
-        return any(agrees(answer, value) for value in recipe.answers(*pair, number))
+        return any(agrees(answer, value, tolerance) for value in recipe.answers(*pair, number))
 
     def wrong(self, recipe: Recipe, heard: Mapping[Pair, Answer]) -> dict[Pair, Answer]:
         """Tell the answers that a function of this recipe does not give."""
@@ -155,14 +166,15 @@ def _unusable(answer: Answer, returned: bool) -> tuple[str, str, str]:
             f"It returns {answer.shown}, and not a number.",
             "Return one number for two boxes, on every way through the function.",
         )
-    return _OVERFLOW if answer.shown.startswith("OverflowError") else _EXCEPTION
+    return _OVERFLOW if _NOT_HELD.match(answer.shown) else _EXCEPTION
 
 
-def agrees(answer: Answer, value: Value, tolerance: float = TOLERANCE) -> bool:
+def agrees(answer: Answer, value: Value, tolerance: float) -> bool:
     """Tell whether a function answered what a recipe does."""
-    if answer.number is None or value is None:
-        return answer.number is None and value is None
-    return _near(answer.number, float(value), tolerance)
+    number = math.nan if value is None else float(value)
+    if answer.number is None or not math.isfinite(number):
+        return answer.number is None and not math.isfinite(number)
+    return _near(answer.number, number, tolerance)
 
 
 def alike(one: Answer, other: Answer, tolerance: float = TOLERANCE) -> bool:

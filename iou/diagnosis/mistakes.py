@@ -18,9 +18,9 @@ class Mistake:
     policy: str = ""
 
 
-def ways(name: str, remedy: str, step: str, ways: Mapping[str, Any]) -> Iterator[Mistake]:
+def ways(name: str, remedy: str, step: str, kinds: Mapping[str, Any]) -> Iterator[Mistake]:
     """Give the ways to make one mistake: each is an explanation, and what the step becomes."""
-    for explanation, how in ways.items():
+    for explanation, how in kinds.items():
         yield Mistake(name, explanation, remedy, {step: how})
 
 

@@ -1,31 +1,29 @@
 """Naming the mistakes that explain a function's answers, or showing one that has no name."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import functools
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .. import exact
-from .arithmetic import epsilons
+from .arithmetic import Half, epsilons, scattered_epsilons
 from .calls import Answer
 from .catalogue import LARGE_EPSILONS, SMALL_EPSILONS, explanations, mistakes
-from .examination import Examination, agrees, alike
+from .examination import Examination, alike
 from .mistakes import Mistake, with_mistakes
-from .pairs import Pair, is_box, union, without_area
+from .pairs import MOVED_IN_HALF, SMALL, Pair, in_formats, is_box, union, without_area
 from .report import Example
 
 # Below this, a small epsilon shows.
 _SMALL_UNION = 0.5
-# Between these, float16 has its ten bits.
-_HALF_RANGE = 2.0**-14, 65504.0
+# What is near is off by no more than this; a number of three digits may be.
+_NEAR = 1e-2
+_POWERS_OF_TEN = tuple(10.0**k for k in range(-15, 4))
 
 SIDES = {
     0: "continuous, from x_min to x_max",
     1: "inclusive, the last pixel belongs to the box and 1 is added to every side",
 }
-_SOME_EPSILON = (
-    "epsilon in the denominator",
-    "The smaller the boxes, the worse the result, as if a number were added to a denominator.",
-    "Leave it out, and return 0 where the denominator is 0.",
-)
 _UNSTEADY = (
     "answers change",
     "It answers the same question in two ways.",
@@ -43,7 +41,7 @@ _NEARLY = (
 )
 _HALF_PRECISION = (
     "half precision",
-    "Near the right result for boxes of middling size, and far off for others, as in float16.",
+    "The answers are those of float16: right for boxes of middling size, and far off for others.",
     "Convert to float64 first: float16 has three digits, and ends at 65504.",
 )
 _UNKNOWN = (
@@ -56,8 +54,7 @@ _UNKNOWN = (
 def name_mistakes(examination: Examination, heard: Mapping[Pair, Answer]) -> None:
     """Find what explains the answers, and report it."""
     examination.policies["sides"] = SIDES[examination.recipe.plus.shared]
-    wrong = examination.wrong(examination.recipe, heard)
-    if not wrong:
+    if not examination.wrong(examination.recipe, heard):
         return
     small = {
         pair: answer
@@ -66,16 +63,14 @@ def name_mistakes(examination: Examination, heard: Mapping[Pair, Answer]) -> Non
     }
     large = {pair: answer for pair, answer in heard.items() if pair not in small}
     made = _explanation(examination, large)
-    if made is None:
+    unexplained = heard if made is None else small
+    made = made or ()
+    made = (*made, *_epsilon(examination, made, unexplained))
+    _report_known(examination, made, heard)
+    left = examination.wrong(examination.recipe, unexplained)
+    if left:
         examination.known = False
-        _report_unknown(examination, wrong)
-        return
-    epsilon = _epsilon(examination, made, small)
-    _report_known(examination, (*made, *epsilon), heard)
-    if not epsilon and (left := examination.wrong(examination.recipe, small)):
-        # In several denominators at once, an epsilon is known by the boxes that it moves.
-        examination.known = False
-        examination.report(_SOME_EPSILON, examination.example(*next(iter(left.items()))))
+        _report_unknown(examination, left)
 
 
 def _explanation(
@@ -83,35 +78,81 @@ def _explanation(
 ) -> tuple[Mistake, ...] | None:
     """Find the mistakes, as few as possible, that give every answer."""
     # Pairs that came out wrong rule out more explanations than those that came out right.
-    ordered = {**examination.wrong(examination.recipe, heard), **heard}.items()
+    ordered = {**examination.wrong(examination.recipe, heard), **heard}
     for made in explanations(mistakes(examination.fmt, examination.measure)):
-        recipe = with_mistakes(examination.recipe, made)
-        if all(examination.fits(recipe, pair, answer, float) for pair, answer in ordered):
+        if _explains(examination, made, ordered):
             return made
     return None
 
 
+def _explains(
+    examination: Examination, made: Iterable[Mistake], heard: Mapping[Pair, Answer]
+) -> bool:
+    recipe = with_mistakes(examination.recipe, made)
+    return all(examination.fits(recipe, pair, answer, float) for pair, answer in heard.items())
+
+
 def _epsilon(
     examination: Examination, made: Sequence[Mistake], heard: Mapping[Pair, Answer]
-) -> Sequence[Mistake]:
+) -> tuple[Mistake, ...]:
     """Find the epsilon that explains what the mistakes found leave wrong, if that is it."""
-    if not examination.wrong(with_mistakes(examination.recipe, made), heard):
+    wrong = examination.wrong(with_mistakes(examination.recipe, made), heard)
+    if not wrong:
         return ()
-    sizes = *LARGE_EPSILONS, *SMALL_EPSILONS, *_estimated_epsilons(examination.fmt, heard)
-    for mistake in epsilons(sizes):
-        if not examination.wrong(with_mistakes(examination.recipe, (*made, mistake)), heard):
-            return (mistake,)
+    # A number that was fitted to one answer must give others too.
+    others = examination.hear(in_formats(SMALL, examination.fmt))
+    ordered = {**wrong, **others, **heard}
+    sizes = *LARGE_EPSILONS, *SMALL_EPSILONS
+    usual = (epsilon for size in sizes for epsilon in _epsilons(examination, made, size))
+    for epsilon in itertools.chain(usual, _fitted_epsilons(examination, made, wrong)):
+        if _explains(examination, (*made, epsilon), ordered):
+            return (epsilon,)
     return ()
 
 
-def _estimated_epsilons(fmt: str, heard: Mapping[Pair, Answer]) -> list[float]:
-    """Tell which number in the denominator would explain the answers for small boxes."""
-    found = []
-    for pair, answer in heard.items():
-        if answer.number:
-            whole = float(exact.intersection(*pair, fmt=fmt)) / answer.number
-            found += [whole, whole - float(union(pair, fmt))]
-    return [number for number in found if number > 0]
+def _epsilons(examination: Examination, made: Sequence[Mistake], size: float) -> list[Mistake]:
+    """List the places for an epsilon of this size that mistakes have left as they were."""
+    changed = {step for mistake in made for step in mistake.change}
+    places = *epsilons([size]), *scattered_epsilons(size, examination.measure)
+    return [mistake for mistake in places if changed.isdisjoint(mistake.change)]
+
+
+def _fitted_epsilons(
+    examination: Examination, made: Sequence[Mistake], wrong: Mapping[Pair, Answer]
+) -> Iterator[Mistake]:
+    """Give the epsilons that explain the answer that is most wrong."""
+
+    def value(pair: Pair, *epsilon: Mistake) -> float:
+        recipe = with_mistakes(examination.recipe, (*made, *epsilon))
+        return float(recipe.answers(*pair, float)[0] or 0)
+
+    off = [
+        (abs(answer.number - value(pair)), answer.number, pair)
+        for pair, answer in wrong.items()
+        if answer.number and union(pair, examination.fmt)
+    ]
+    if off:
+        _, number, pair = max(off)
+
+        def error(place: int, size: float) -> float:
+            return value(pair, _epsilons(examination, made, size)[place]) - number
+
+        for place in range(len(_epsilons(examination, made, 1.0))):
+            for size in _roots(functools.partial(error, place)):
+                yield _epsilons(examination, made, size)[place]
+
+
+def _roots(error: Callable[[float], float]) -> Iterator[float]:
+    """Give the sizes at which an error changes its sign, one of each power of ten."""
+    for low, high in itertools.pairwise(_POWERS_OF_TEN):
+        if error(low) * error(high) <= 0:
+            for _ in range(60):
+                middle = math.sqrt(low * high)
+                if error(low) * error(middle) <= 0:
+                    high = middle
+                else:
+                    low = middle
+            yield low
 
 
 def _report_known(
@@ -154,28 +195,30 @@ def _report_unknown(examination: Examination, wrong: Mapping[Pair, Answer]) -> N
     far = {
         pair: answer
         for pair, answer in wrong.items()
-        if not any(agrees(answer, value, 1e-2) for value in examination.right.answers(*pair))
+        if not examination.fits(examination.recipe, pair, answer, tolerance=_NEAR)
     }
-    if not far:
+    if _in_half_precision(examination, wrong):
+        example = examination.example(*next(iter(far.items()))) if far else first
+        examination.report(_HALF_PRECISION, example)
+    elif not far:
         examination.report(_NEARLY, first)
-    elif all(union(pair, examination.fmt) < _SMALL_UNION for pair in far):
-        examination.report(_SOME_EPSILON, examination.example(*next(iter(far.items()))))
-    elif not any(_in_half_range(pair, examination.fmt) for pair in far):
-        examination.report(_HALF_PRECISION, examination.example(*next(iter(far.items()))))
     else:
         shrunk = _shrunk(examination, pair)
         examination.report(_UNKNOWN, *filter(None, (shrunk, first)))
 
 
-def _in_half_range(pair: Pair, fmt: str) -> bool:
-    """Tell whether all that an IoU computes lies where float16 is good to three digits."""
-    low, high = _HALF_RANGE
-    areas = [
-        *(exact.area(box, fmt=fmt) for box in pair),
-        exact.intersection(*pair, fmt=fmt),
-        sum(exact.area(box, fmt=fmt) for box in pair),
-    ]
-    return all(area == 0 or low <= area <= high for area in areas)
+def _in_half_precision(examination: Examination, wrong: Mapping[Pair, Answer]) -> bool:
+    """Tell whether float16 gives the answers, or float16 coordinates and then exact arithmetic."""
+    moved = in_formats(MOVED_IN_HALF, examination.fmt)
+    heard = {**wrong, **examination.hear(moved)}
+    kinds: tuple[Callable[[float], float], ...] = Half, lambda number: float(Half(number))
+    return heard.keys() >= set(moved) and any(
+        all(
+            examination.fits(examination.recipe, pair, answer, kind, _NEAR)
+            for pair, answer in heard.items()
+        )
+        for kind in kinds
+    )
 
 
 def _shrunk(examination: Examination, pair: Pair) -> Example | None:
@@ -183,7 +226,7 @@ def _shrunk(examination: Examination, pair: Pair) -> Example | None:
     best = None
     for _ in range(12):
         smaller = sorted(set(_smaller(pair, examination.fmt)), key=_size)
-        wrong = examination.wrong(examination.right, examination.hear(smaller))
+        wrong = examination.wrong(examination.recipe, examination.hear(smaller))
         if not wrong:
             break
         pair, answer = next(iter(wrong.items()))

@@ -74,6 +74,18 @@ RELATIONS: tuple[Pair, ...] = tuple(
 )
 # The empty union whose value is told as a policy.
 POINTS: Pair = ((3, 3, 3, 3), (3, 3, 3, 3))
+# Small boxes that put an epsilon to the test, when others have suggested it.
+SMALL: tuple[Pair, ...] = (
+    ((0, 0, 1e-2, 2e-2), (0, 1e-2, 1e-2, 3e-2)),
+    ((0, 0, 3e-4, 2e-4), (1e-4, 0, 4e-4, 2e-4)),
+    ((0, 0, 2e-5, 3e-5), (1e-5, 1e-5, 3e-5, 4e-5)),
+)
+# Boxes that float16 moves: where the first are it has even numbers alone, and eighths where the
+# second are.
+MOVED_IN_HALF: tuple[Pair, ...] = (
+    ((2063, 2059, 2083, 2078), (2069, 2060, 2086, 2082)),
+    ((128.9375, 128.6875, 130.1875, 129.875), (129.3125, 128.75, 130.375, 130.125)),
+)
 # Smaller than any box in use: what shows here alone is worth a word, and no mistake.
 MINUTE: Pair = ((0, 0, 1e-8, 1e-8), (5e-9, 0, 1.5e-8, 1e-8))
 

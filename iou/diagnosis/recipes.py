@@ -57,15 +57,15 @@ class Parts(NamedTuple):
         return self.enclosing[0] * self.enclosing[1]
 
     @property
-    def diagonal(self) -> Fraction:
-        """The enclosing box's, squared."""
-        return squares(self.enclosing)
+    def squared_diagonal(self) -> Fraction:
+        """Of the enclosing box."""
+        return sum_of_squares(self.enclosing)
 
     @property
-    def distance(self) -> Fraction:
-        """From centre to centre, squared."""
+    def squared_distance(self) -> Fraction:
+        """From centre to centre."""
         a, b = self.first, self.second
-        return squares((b[i] + b[i + 2] - a[i] - a[i + 2]) / 2 for i in (0, 1))
+        return sum_of_squares((b[i] + b[i + 2] - a[i] - a[i + 2]) / 2 for i in (0, 1))
 
     @property
     def turn(self) -> float:
@@ -93,9 +93,9 @@ def sides(box: Corners) -> tuple[Fraction, Fraction]:
     return box[2] - box[0], box[3] - box[1]
 
 
-def squares(sides: Iterable[Fraction]) -> Fraction:
-    """Return the sum of the squares of two numbers."""
-    first, second = sides
+def sum_of_squares(numbers: Iterable[Fraction]) -> Fraction:
+    """Square two numbers, and add."""
+    first, second = numbers
     return first * first + second * second
 
 
@@ -130,7 +130,7 @@ def _wasted(parts: Parts, iou: Any) -> Any:
 
 
 def _distance(parts: Parts, iou: Any) -> Any:
-    return ratio(parts.distance, parts.diagonal)
+    return ratio(parts.squared_distance, parts.squared_diagonal)
 
 
 def alpha(v: float, iou: Any) -> Any:
@@ -164,6 +164,14 @@ class Disorder(Enum):
     MENDED = "its corners are put in order"
 
 
+class Clamping(Enum):
+    """When boxes that are apart are given the intersection 0, if 1 is added to sides."""
+
+    LAST = "1 is added to each side, then it is clamped"
+    FIRST = "each side is clamped, then 1 is added"
+    EARLY_RETURN = "0 is returned where a side is not above 0, else 1 is added to both"
+
+
 @dataclass(frozen=True)
 class Recipe:
     """How a function computes, step by step; the defaults are the IoU of corners."""
@@ -173,7 +181,7 @@ class Recipe:
     starts: tuple[Callable[..., Fraction], ...] = (max, max)
     ends: tuple[Callable[..., Fraction], ...] = (min, min)
     plus: Plus = CONTINUOUS
-    first_clamped: bool | None = None  # True: clamp, then add. False: apart if 0, then add.
+    clamping: Clamping = Clamping.LAST
     shared: Callable[[Fraction, Fraction], Fraction] = _clamp_sides
     wrap: Callable[[Fraction], Fraction] = same
     quotient: Quotient = _over_union
@@ -234,11 +242,11 @@ class Recipe:
 
     def _shared(self, width: Fraction, height: Fraction) -> Fraction:
         plus = self.plus.shared
-        if self.first_clamped is None:
-            return self.shared(width + plus, height + plus)
-        if self.first_clamped:
+        if self.clamping is Clamping.FIRST:
             return (clamp(width) + plus) * (clamp(height) + plus)
-        return ZERO if width <= 0 or height <= 0 else (width + plus) * (height + plus)
+        if self.clamping is Clamping.EARLY_RETURN and (width <= 0 or height <= 0):
+            return ZERO
+        return self.shared(width + plus, height + plus)
 
     def _quotients(self, parts: Parts) -> list[Value]:
         part, whole, rest = self.quotient(parts)

@@ -12,7 +12,17 @@ from .recipes import MEASURES, ONE, sides
 
 @dataclass(frozen=True)
 class Example:
-    """One call: the two boxes, what came back and what is right."""
+    """One call: the two boxes, what came back and what is right.
+
+    Attributes
+    ----------
+    pair : tuple of two boxes
+        What the function was given, in its format.
+    returned, right : str
+        What came back, and what should have.
+    boxes : str, default "two tuples"
+        What the boxes were handed over as: tuples, lists, or arrays of some type and shape.
+    """
 
     pair: Pair
     returned: str
@@ -70,7 +80,7 @@ class Diagnosis:
     policies : dict of str to str
         How it decides what is a matter of convention: ``"sides"`` (continuous or inclusive),
         ``"empty union"``, ``"reversed corners"``, and where there is something to say
-        ``"no area"``, ``"epsilon"``, ``"alpha"`` and ``"integers"``.
+        ``"no area"``, ``"negative coordinates"``, ``"epsilon"``, ``"alpha"`` and ``"integers"``.
     called_with : str
         The kind of arguments that it took.
     calls : int
@@ -191,12 +201,29 @@ def drawing(pair: Pair, fmt: str = "xyxy") -> str:
     Returns
     -------
     str
-        An ``<svg>`` element.
+        An ``<svg>`` element. The longer side of what the boxes span is 160 units long, whatever
+        their size, and 10 are left free around them.
+
+    Raises
+    ------
+    ValueError
+        If `fmt` is unknown, if there are not two boxes, and as :func:`iou.exact.corners` does.
+    TypeError
+        If a coordinate is no real number.
 
     Examples
     --------
     >>> drawing(((0, 0, 4, 4), (2, 2, 6, 6))).count("<rect")
     3
+
+    Of boxes that share no area nothing is filled, and one without area is a line or a point:
+
+    >>> drawing(((3, 3, 3, 3), (0, 0, 0, 4))).count("<rect")
+    2
+    >>> drawing(((0, 0, 4, 4), (2, 2, 6, 6)), fmt="yxyx")
+    Traceback (most recent call last):
+        ...
+    ValueError: unknown box format 'yxyx'; known are 'xyxy', 'xywh', 'cxcywh', 'xyxy_inclusive'
     """
     a, b = (exact.corners(box, fmt) for box in pair)
     left, top, right, bottom = (pick(a[i], b[i]) for i, pick in enumerate((min, min, max, max)))

@@ -1,4 +1,4 @@
-"""Mistakes in the formula: in the intersection, in the quotient, in the penalties."""
+"""Mistakes in the terms of a measure: in the intersection, the quotient, the penalties."""
 
 import math
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from .recipes import (
     clamp,
     ratio,
     shape,
-    squares,
+    sum_of_squares,
     weighted,
 )
 
@@ -201,45 +201,53 @@ _WRONG_PENALTIES: dict[str, dict[tuple[str, str], dict[str, Penalty]]] = {
     "distance": {
         ("wrong diagonal", "c² is w² + h² of the smallest box around both."): {
             "c is the diagonal of the intersection.": lambda p, _: (
-                p.distance / squares(map(clamp, p.overlap))
+                p.squared_distance / sum_of_squares(map(clamp, p.overlap))
             ),
             "c is the diagonal of the intersection, or of the gap.": lambda p, _: (
-                p.distance / squares(p.overlap)
+                p.squared_distance / sum_of_squares(p.overlap)
             ),
-            "c is the diagonal of the first box.": lambda p, _: p.distance / squares(p.first_sides),
+            "c is the diagonal of the first box.": lambda p, _: (
+                p.squared_distance / sum_of_squares(p.first_sides)
+            ),
             "c is the diagonal of the second box.": lambda p, _: (
-                p.distance / squares(p.second_sides)
+                p.squared_distance / sum_of_squares(p.second_sides)
             ),
             "The squared diagonals of the two boxes are added.": lambda p, _: (
-                p.distance / (squares(p.first_sides) + squares(p.second_sides))
+                p.squared_distance
+                / (sum_of_squares(p.first_sides) + sum_of_squares(p.second_sides))
             ),
-            "c² is the area of the enclosing box.": lambda p, _: p.distance / p.hull,
+            "c² is the area of the enclosing box.": lambda p, _: p.squared_distance / p.hull,
             "c² is (w + h)² of the enclosing box.": lambda p, _: (
-                p.distance / (p.enclosing[0] + p.enclosing[1]) ** 2
+                p.squared_distance / (p.enclosing[0] + p.enclosing[1]) ** 2
             ),
         },
         ("not squared", "Subtract d²/c²: both are squared."): {
-            "d/c is subtracted.": lambda p, _: math.sqrt(ratio(p.distance, p.diagonal)),
-            "d²/c is subtracted.": lambda p, _: p.distance / math.sqrt(p.diagonal),
-            "d/c² is subtracted.": lambda p, _: math.sqrt(p.distance) / p.diagonal,
+            "d/c is subtracted.": lambda p, _: math.sqrt(
+                ratio(p.squared_distance, p.squared_diagonal)
+            ),
+            "d²/c is subtracted.": lambda p, _: p.squared_distance / math.sqrt(p.squared_diagonal),
+            "d/c² is subtracted.": lambda p, _: math.sqrt(p.squared_distance) / p.squared_diagonal,
         },
         (
             "wrong centres",
             "A centre is ((x_min + x_max) / 2, (y_min + y_max) / 2), and d² = dx² + dy².",
         ): {
             "The distance is doubled: sums of coordinates are not halved.": lambda p, _: ratio(
-                4 * p.distance, p.diagonal
+                4 * p.squared_distance, p.squared_diagonal
             ),
-            "The distance is halved once more.": lambda p, _: ratio(p.distance / 4, p.diagonal),
+            "The distance is halved once more.": lambda p, _: ratio(
+                p.squared_distance / 4, p.squared_diagonal
+            ),
             "The distance is that of the near corners.": lambda p, _: ratio(
-                squares(p.second[axis] - p.first[axis] for axis in (0, 1)), p.diagonal
+                sum_of_squares(p.second[axis] - p.first[axis] for axis in (0, 1)),
+                p.squared_diagonal,
             ),
             "The centres are made of x_min + y_min and x_max + y_max.": lambda p, _: ratio(
-                squares(
+                sum_of_squares(
                     (p.second[i] + p.second[i + 1] - p.first[i] - p.first[i + 1]) / 2
                     for i in (0, 2)
                 ),
-                p.diagonal,
+                p.squared_diagonal,
             ),
         },
     },
