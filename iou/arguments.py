@@ -19,7 +19,7 @@ def one_of(name: Any, known: Iterable[str], what: str) -> None:
     ValueError: unknown measure 'area'; known are 'iou', 'giou'
     """
     names = list(known)
-    if name not in names:
+    if not isinstance(name, str) or name not in names:
         raise ValueError(f"unknown {what} {name!r}; known are {', '.join(map(repr, names))}")
 
 

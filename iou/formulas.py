@@ -235,7 +235,7 @@ def squared_length(vector: Numbers, room: Room) -> Numbers:
 
 
 def positive(whole: Numbers, room: Room) -> Numbers:
-    """Make 0 in a denominator a positive number, which leaves 0/0 = 0.
+    """Make 0 in a denominator 1, which leaves 0/0 = 0.
 
     A positive one below the normal numbers is refused: float64 has lost digits of it, or will lose
     them in the quotient. The processor says nothing of such a product if it happens to be exact.
@@ -243,9 +243,12 @@ def positive(whole: Numbers, room: Room) -> Numbers:
     out = room.take(*whole.shape[:-1])
     if room.exact:
         return np.add(whole, whole == 0, out=out)
-    if not whole.min() >= SMALLEST_NORMAL and ((whole > 0) & (whole < SMALLEST_NORMAL)).any():
+    if whole.min() >= SMALLEST_NORMAL:
+        np.copyto(out, whole)
+        return out
+    if ((whole > 0) & (whole < SMALLEST_NORMAL)).any():
         raise FloatingPointError("a denominator below the normal numbers")
-    return np.maximum(whole, SMALLEST_NORMAL, out=out)
+    return np.add(whole, whole == 0, out=out)
 
 
 class Slopes:

@@ -349,7 +349,7 @@ def descend(
            [2.984, 1.   , 1.012, 1.004],
            [2.968, 1.   , 1.024, 1.012]])
     """
-    schedule = [float(rate) for rate in rates]
+    schedule = [real(rate, "a rate") for rate in rates]
     if not np.isfinite(schedule).all():
         raise ValueError("rates must be finite")
     workers = positive_integer(workers, "workers")
@@ -398,7 +398,7 @@ def descend(
         finally:
             for waiting in running:
                 waiting.cancel()
-    kept = None if paths is None else np.moveaxis(paths, 1, -1).reshape(-1, *shape, 4)
+    kept = None if paths is None else np.moveaxis(paths, 1, -1).reshape(len(paths), *shape, 4)
     return Descent(np.ascontiguousarray(end.T).reshape(*shape, 4), errors.sum(axis=0), kept)
 
 

@@ -35,9 +35,9 @@ def test_a_room_that_is_full_says_so():
         room.take(50)
 
 
-def test_a_denominator_is_lifted_from_0_only():
+def test_a_denominator_of_0_becomes_1_and_no_other_changes():
     room = Room(3)
-    assert positive(np.array([0.0, 2.0, 2.0**-1022]), room).tolist() == [2**-1022, 2, 2**-1022]
+    assert positive(np.array([0.0, 2.0, 2.0**-1022]), room).tolist() == [1, 2, 2**-1022]
     for rest in (2.0, np.nan):
         with pytest.raises(FloatingPointError):
             positive(np.array([0.0, 2.0**-1023, rest]), room)

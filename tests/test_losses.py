@@ -1029,3 +1029,38 @@ def test_a_descent_needs_the_memory_it_says(fmt, workers):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 600 * len(boxes) + workers * 2**24
+
+
+@pytest.mark.parametrize("constant", [0.01, 0.25, 12.0])
+def test_a_perfect_prediction_stays_where_it_is_by_nwd(constant):
+    box = (0.5, 0.5, 0.2, 0.2)
+    options = {"fmt": "cxcywh", "constant": constant}
+    assert descend(box, box, "nwd", rates=[0.01], **options).boxes.tolist() == list(box)
+
+
+@pytest.mark.parametrize("measure", ["iou", "giou", "diou", "ciou", "eiou"])
+def test_flat_boxes_have_no_slope_however_long_they_are(measure):
+    box = (0, 0, 9e5, 0)
+    assert descend(box, box, measure, rates=[0.01]).boxes.tolist() == list(box)
+
+
+def test_a_path_of_no_boxes_has_its_steps():
+    assert descend([], [], rates=[0.1], path=True).path.shape == (2, 0, 4)
+
+
+@pytest.mark.parametrize(
+    ("rates", "error", "message"),
+    [
+        ([10**400], ValueError, "rates must be finite"),
+        (["0.1"], TypeError, "a rate must be a real number, it is a str"),
+        ([True], TypeError, "a rate must be a real number, it is a bool"),
+    ],
+)
+def test_a_rate_is_a_finite_number(rates, error, message):
+    with pytest.raises(error, match=f"^{message}$"):
+        descend((0, 0, 1, 1), (0, 0, 2, 2), rates=rates)
+
+
+def test_a_name_is_text():
+    with pytest.raises(ValueError, match=r"^unknown alpha "):
+        loss((0, 0, 1, 1), (0, 0, 2, 2), "ciou", alpha=np.array(["gated", "x"]))
