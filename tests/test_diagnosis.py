@@ -1455,6 +1455,12 @@ def test_the_command_prints_and_gives_the_exit_status(capsys, monkeypatch, tmp_p
         assert message in capsys.readouterr().err
 
 
+def test_a_module_that_leaves_when_it_is_imported_has_no_function(monkeypatch, tmp_path):
+    (tmp_path / "leaving.py").write_text("import sys\n\nsys.exit(0)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert run_from_shell("leaving:iou") == 2
+
+
 def test_it_runs_where_numpy_does_not():
     """Of the package, the checker needs its own rooms and the definitions, and nothing else."""
     code = f"""

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     try:
         function = _load(arguments.function)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         print(f"{arguments.function}: {caught(error).shown}", file=sys.stderr)
         return 2
     # A call that never leaves compiled code cannot be interrupted: then the process ends.
