@@ -45,7 +45,7 @@ from .formulas import (
     Room,
     Sides,
 )
-from .overlap import MEASURES, _reaches
+from .overlap import MEASURES, reaches_beyond
 
 # Boxes computed at a time: what the formulas need on the way then fits the processor's cache.
 _BLOCK = 2**13
@@ -651,7 +651,7 @@ def _pair(pred: Boxes, target: Boxes, room: Room) -> Pair:
     if not (pred.rounded or target.rounded):
         return _pair_of_edges(edges, target_edges, room)
     reaches = room.take(2, 2)
-    of_pred, of_target = _reaches(pred, target, room.passage.take(12))
+    of_pred, of_target = reaches_beyond(pred, target, room.passage.take(12))
     np.copyto(reaches[0], of_target)
     np.copyto(reaches[1], of_pred)
     room.passage.clear()

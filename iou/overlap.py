@@ -70,24 +70,24 @@ def _between(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
 
 
 def _overlap_from_anchors(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
-    sides = np.minimum(*_reaches(a, b, room), out=room[:2])
+    sides = np.minimum(*reaches_beyond(a, b, room), out=room[:2])
     np.clip(sides, 0, a.sides, out=sides)
     return np.clip(sides, 0, b.sides, out=sides)
 
 
 def _hull_from_anchors(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
-    sides = np.maximum(*_reaches(a, b, room), out=room[:2])
+    sides = np.maximum(*reaches_beyond(a, b, room), out=room[:2])
     np.maximum(sides, a.sides, out=sides)
     return np.maximum(sides, b.sides, out=sides)
 
 
 def _between_from_anchors(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
-    of_a, of_b = _reaches(a, b, room)
+    of_a, of_b = reaches_beyond(a, b, room)
     twice = np.subtract(of_b, of_a, out=room[:2])
     return np.multiply(twice, 0.5, out=twice)
 
 
-def _reaches(a: Boxes, b: Boxes, room: FloatArray) -> tuple[FloatArray, FloatArray]:
+def reaches_beyond(a: Boxes, b: Boxes, room: FloatArray) -> tuple[FloatArray, FloatArray]:
     """How far each box reaches beyond the start of the other, without rounding corners first."""
     apart, apart_error = _two_sum(b.anchor, -a.anchor, room)
     if a.fmt == "xywh":  # Nothing of a box lies before its anchor.
