@@ -384,7 +384,7 @@ def giou(a: ArrayLike, b: ArrayLike, *, fmt: str = "xyxy") -> float | FloatArray
 
     References
     ----------
-    H. Rezatofighi et al., "Generalized intersection over union", CVPR 2019, arXiv:1902.09630
+    Rezatofighi et al., "Generalized intersection over union", CVPR 2019, arXiv:1902.09630
 
     Examples
     --------
@@ -410,7 +410,7 @@ def diou(a: ArrayLike, b: ArrayLike, *, fmt: str = "xyxy") -> float | FloatArray
 
     References
     ----------
-    Z. Zheng et al., "Distance-IoU loss", AAAI 2020, arXiv:1911.08287
+    Zheng et al., "Distance-IoU loss", AAAI 2020, arXiv:1911.08287
 
     Examples
     --------
@@ -439,7 +439,7 @@ def ciou(a: ArrayLike, b: ArrayLike, *, fmt: str = "xyxy") -> float | FloatArray
 
     References
     ----------
-    Z. Zheng et al., "Distance-IoU loss", AAAI 2020, arXiv:1911.08287
+    Zheng et al., "Distance-IoU loss", AAAI 2020, arXiv:1911.08287
 
     Examples
     --------
