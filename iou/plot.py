@@ -19,6 +19,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import cycle, pairwise
+from textwrap import fill
 from typing import Any, Literal
 
 import matplotlib.pyplot as plt
@@ -137,8 +138,9 @@ def board(
     ax.grid(visible=True, which="both")
     ax.set_axisbelow(True)
     ax.tick_params(which="both", length=0)
+    past_number = max(10, 6 * len(f"{x_max:g}") - 2)
     for text, corner, shift, align in (
-        ("x →", (1, 1 if y_down else 0), (10, 9 if y_down else -9), "left"),
+        ("x →", (1, 1 if y_down else 0), (past_number, 9 if y_down else -9), "left"),
         ("y ↓" if y_down else "y ↑", (0, 0 if y_down else 1), (-4, -12 if y_down else 12), "right"),
     ):
         ax.annotate(
@@ -664,7 +666,7 @@ def derivation(
     shade_union(axes[1, 0], (a, b))
     axes[1, 0].text(
         *_middle(extent),
-        f"{number(area_a)} + {number(area_b)} − {number(shared)}",
+        fill(f"{number(area_a)} + {number(area_b)} − {number(shared)}", width=12),
         ha="center",
         va="center",
     )
