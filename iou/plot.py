@@ -500,7 +500,7 @@ def edge_arrows(ax: Axes, box: ArrayLike, moves: ArrayLike) -> None:
     ----------
     ax : Axes
     box, moves : array_like, shape (4,)
-        Both in the order x_min, y_min, x_max, y_max.
+        Both in the order x_min, y_min, x_max, y_max. An edge whose move is NaN gets no mark.
     """
     x_min, y_min, x_max, y_max = np.asarray(box, dtype=float).tolist()
     x, y = _middle((x_min, y_min, x_max, y_max))
@@ -508,6 +508,8 @@ def edge_arrows(ax: Axes, box: ArrayLike, moves: ArrayLike) -> None:
     for edge, (start, move) in enumerate(
         zip(middles, np.asarray(moves, dtype=float).tolist(), strict=True)
     ):
+        if np.isnan(move):
+            continue
         if move == 0:
             ax.plot(*start, "o", ms=6, mfc="white", mew=1.2, color=INK, clip_on=False)
             continue

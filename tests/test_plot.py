@@ -519,6 +519,14 @@ def test_arrows_start_at_the_middles_of_the_edges_and_a_ring_marks_one_that_rest
     assert [*ring.get_xdata(), *ring.get_ydata()] == [5, 3]
 
 
+def test_an_edge_without_a_move_gets_no_mark():
+    ax = plot.board((0, 0, 8, 8))
+    before = len(ax.texts)
+    plot.edge_arrows(ax, (1, 2, 5, 4), (np.nan, np.nan, 1, np.nan))
+    assert len(ax.texts) == before + 1
+    assert not ax.lines
+
+
 # Curves
 
 
