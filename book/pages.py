@@ -14,6 +14,11 @@ SCRIPTS = {
 # What the script of an interactive figure puts itself in the place of.
 STILL = re.compile(r"(<iou-\w+[^>]*>.*?<img )", re.DOTALL)
 
+# To a browser a formula is a picture: a line may break between it and a full stop.
+STOPPED = re.compile(
+    r'(<span class="math[^>]* nohighlight">[^<]*</span>[.,;:!?)’”]+)'
+)
+
 
 def add_scripts(app: Any, body: str) -> None:
     """Give a page the scripts of its interactive figures, and no other."""
@@ -33,12 +38,30 @@ def with_listed_entries(body: str) -> str:
     return body.replace('role="doc-biblioentry"', 'role="listitem"')
 
 
+def with_stops_in_place(body: str) -> str:
+    """Keep a full stop or a comma in the line of the formula before it."""
+    return STOPPED.sub(r'<span class="unbroken">\1</span>', body)
+
+
+def with_trimmed_code(body: str) -> str:
+    """Take off the empty line by which doctest tells an output from a fence."""
+    return body.replace("\n\n</pre>", "\n</pre>")
+
+
 def deferred(script: Any) -> Any:
     """Let a script of a file wait until the page is there; others rely on one."""
     if script.filename in (None, "_static/documentation_options.js"):
         return script
     attributes = {**script.attributes, "defer": "defer"}
     return type(script)(script.filename, priority=script.priority, **attributes)
+
+
+MENDS = (
+    with_late_stills,
+    with_listed_entries,
+    with_stops_in_place,
+    with_trimmed_code,
+)
 
 
 def change(
@@ -51,7 +74,8 @@ def change(
     """Change a page and the scripts that it asks for."""
     if "body" in context:
         add_scripts(app, context["body"])
-        context["body"] = with_listed_entries(with_late_stills(context["body"]))
+        for mend in MENDS:
+            context["body"] = mend(context["body"])
     if pagename != "search":  # It has scripts of its own that rely on these.
         context["script_files"][:] = map(deferred, context["script_files"])
 

@@ -165,6 +165,19 @@ def test_a_page_can_be_cited_and_downloaded(soups: dict[str, BeautifulSoup], pag
     assert any(link.startswith(f"../_sources/{page}.") for link in links)
 
 
+def test_no_line_starts_with_a_full_stop_or_a_number(soup: BeautifulSoup) -> None:
+    for formula in soup.select("span.math.nohighlight"):
+        after = formula.next_sibling
+        assert not re.match(r"[.,;:!?)’”]", str(after or "x")) or formula.find_parent(
+            class_="unbroken"
+        )
+    assert [a for a in soup.select("a .std-numref") if "Fig. " in a.get_text()] == []
+
+
+def test_code_does_not_end_with_an_empty_line(soup: BeautifulSoup) -> None:
+    assert [pre for pre in soup.select(".bd-article pre") if pre.get_text().endswith("\n\n")] == []
+
+
 # Nothing is heavier than it need be
 
 
