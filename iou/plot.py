@@ -453,6 +453,8 @@ class Landscape:
             linestyles=["--" if level < 0 else "-" for level in reached],
         )
         # Labels stand on a diagonal, to the left and to the right by turns.
+        # Wide enough that no line shows through between the digits.
+        gap_in_line = withStroke(linewidth=5, foreground="white")
         for level, side in zip(reached, cycle((-1, 1)), strict=False):
             away = side * np.linspace(0, self.reach, 1001)
             crossings = np.flatnonzero(np.diff(self.height(away, -away) > level))
@@ -464,7 +466,7 @@ class Landscape:
                     ha="center",
                     va="center",
                     fontsize=10,
-                    path_effects=[HALO],
+                    path_effects=[gap_in_line],
                 )
         ax.set_aspect("equal")
 
