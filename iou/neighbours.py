@@ -13,11 +13,11 @@ the IoU of two boxes is never above that of their shadows on an axis.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from . import exact
 from .arguments import real
@@ -30,6 +30,13 @@ _CHUNK = 2**14
 _OCTAVES = 4
 # Height of a strip, in mean heights of its cores.
 _STRIP = 3
+# What an entry can be in a pair, in bits; both of a pair together must be all of it.
+_STARTS, _ON_LEVEL, _OF_FIRST, _OF_SECOND = np.array([1, 2, 4, 8], np.uint8)
+_EVERY_ROLE = 15
+_ROLES_OF_SETS = {
+    1: np.array([_OF_FIRST | _OF_SECOND], np.uint8),
+    2: np.array([_OF_FIRST, _OF_SECOND], np.uint8),
+}
 # Entries that a run is followed by one by one.
 _SHORT = 8
 # More than `iou` is ever off, relative to the exact value.
@@ -141,19 +148,14 @@ def overlapping_pairs(
 def pairs_above(first: Boxes, second: Boxes | None, threshold: float) -> Pairs:
     """Find the same pairs, in any order, in tables that are read already."""
     sets = [first] if second is None else [first, second]
-    offset = 0 if second is None else len(first)
     nothing = np.empty(0, dtype=np.int64)
     found = [Pairs(nothing, nothing, np.empty(0))]
-    for one, other in _meeting(_cores(sets, threshold), threshold):
-        # Rows of both sets are counted through, and a pair across them has one of each.
-        i, j = np.minimum(one, other), np.maximum(one, other) - offset
-        values = np.asarray(evaluate(MEASURES["iou"], first.take(i), sets[-1].take(j)))
-        above = np.flatnonzero(values > threshold)
-        found.append(Pairs(i.take(above), j.take(above), values.take(above)))
-    first_rows, second_rows, values = (
-        np.concatenate(column) for column in zip(*found, strict=True)
-    )
-    return Pairs(first_rows, second_rows, values)
+    for entries in _entries(sets, threshold):
+        for one, other in entries.meeting():
+            values = entries.iou(one, other)
+            above = np.flatnonzero(values > threshold)
+            found.append(Pairs(*entries.rows(one.take(above), other.take(above)), values[above]))
+    return Pairs(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
 
 def _threshold(iou_threshold: Any) -> float:
@@ -166,71 +168,28 @@ def _threshold(iou_threshold: Any) -> float:
 # The cores.
 
 
-@dataclass(frozen=True, eq=False)
-class _Cores:
-    """Cores of the boxes that have an area, from left to right.
-
-    Attributes
-    ----------
-    row : ndarray of int64, shape (n,)
-        Which box it is, counted through all sets.
-    sets : int
-        How many sets there are.
-    belongs : ndarray of int64, shape (n,)
-        Which one it is from.
-    left, right : ndarray of float64, shape (n,)
-        Where the core starts and ends on the x axis.
-    low, high : ndarray of float64, shape (n,)
-        The same on the y axis.
-    least, most : ndarray of float64, shape (n,)
-        Bounds of the height of the whole box.
-    """
-
-    row: IntArray
-    sets: int
-    belongs: IntArray
-    left: FloatArray
-    right: FloatArray
-    low: FloatArray
-    high: FloatArray
-    least: FloatArray
-    most: FloatArray
-
-
-def _cores(sets: list[Boxes], threshold: float) -> _Cores:
-    columns = np.concatenate([_core_columns(boxes, threshold) for boxes in sets], axis=1)
-    row = np.flatnonzero(np.concatenate([boxes.area for boxes in sets]) != 0)
-    row = row.take(np.argsort(columns[0].take(row)))
-    left, low, right, high, least, most = columns.take(row, axis=1)
-    belongs = np.repeat(np.arange(len(sets)), [len(boxes) for boxes in sets]).take(row)
-    return _Cores(
-        row=row,
-        sets=len(sets),
-        belongs=belongs,
-        left=left,
-        right=right,
-        low=low,
-        high=high,
-        least=least,
-        most=most,
-    )
-
-
-def _core_columns(boxes: Boxes, threshold: float) -> FloatArray:
-    """Find where the cores start and end in x and y, and bounds of the heights, shape (6, N)."""
-    columns = np.empty((6, len(boxes)))
-    for start in range(0, len(boxes), _CHUNK):
-        part = slice(start, start + _CHUNK)
-        lo, hi = _outline(boxes[part,])
-        with np.errstate(over="ignore", invalid="ignore"):
-            # Twice what the rounding of two corners and of four operations on them comes to.
-            slack = np.maximum(np.abs(lo), np.abs(hi))
-            slack = 6 * (_FLOAT.eps * slack + _FLOAT.smallest_subnormal)
-            columns[:2, part], columns[2:4, part] = _core(lo, hi, slack, threshold)
-            height = np.minimum(hi[1] - lo[1], _LARGEST)
-            columns[4, part] = _or_else(height - slack[1], 0)
-            columns[5, part] = _or_else(height + slack[1], _LARGEST)
+def _core_columns(sets: list[Boxes], threshold: float) -> FloatArray:
+    """Find where all cores start and end in x and y, and bounds of the heights, shape (6, N)."""
+    columns = np.empty((6, sum(map(len, sets))))
+    end = 0
+    for boxes in sets:
+        for start in range(0, len(boxes), _CHUNK):
+            chunk = boxes[start : start + _CHUNK,]
+            begin, end = end, end + len(chunk)
+            _fill_core_columns(columns[:, begin:end], chunk, threshold)
     return columns
+
+
+def _fill_core_columns(columns: FloatArray, boxes: Boxes, threshold: float) -> None:
+    lo, hi = _outline(boxes)
+    with np.errstate(over="ignore", invalid="ignore"):
+        # Twice what the rounding of two corners and of four operations on them comes to.
+        slack = np.maximum(np.abs(lo), np.abs(hi))
+        slack = 6 * (_FLOAT.eps * slack + _FLOAT.smallest_subnormal)
+        columns[:2], columns[2:4] = _core(lo, hi, slack, threshold)
+        height = np.minimum(hi[1] - lo[1], _LARGEST)
+        columns[4] = _or_else(height - slack[1], 0)
+        columns[5] = _or_else(height + slack[1], _LARGEST)
 
 
 def _outline(boxes: Boxes) -> tuple[FloatArray, FloatArray]:
@@ -263,27 +222,156 @@ def _or_else(numbers: FloatArray, bound: float) -> FloatArray:
 # The search.
 
 
-def _meeting(cores: _Cores, threshold: float) -> Iterator[tuple[IntArray, IntArray]]:
-    """Find the cores that meet, every two of them once, as rows of the boxes, in chunks.
+@dataclass(frozen=True, eq=False)
+class _Entries:
+    """Cores in the strips that they touch; strip by strip, and in each from left to right.
+
+    Attributes
+    ----------
+    sets : list of Boxes
+    row : ndarray of int64, shape (n,)
+        Which box it is, counted through all sets.
+    role : ndarray of uint8, shape (n,)
+        What it can be in a pair; see `_EVERY_ROLE`.
+    end : ndarray of int64, shape (n,)
+        Where the entries of the strip end.
+    left, low, right, high : ndarray of float64, shape (n,)
+        Where the core starts and ends on both axes.
+    """
+
+    sets: list[Boxes]
+    row: IntArray
+    role: NDArray[np.uint8]
+    end: IntArray
+    left: FloatArray
+    low: FloatArray
+    right: FloatArray
+    high: FloatArray
+
+    @cached_property
+    def boxes(self) -> list[Boxes]:
+        """The boxes of each set, in the places of their entries."""
+        first, *others = self.sets
+        if not others:
+            return [first.take(self.row)]
+        of_first = self.row < len(first)
+        row = np.where(of_first, self.row, 0), np.where(of_first, 0, self.row - len(first))
+        return [boxes.take(here) for boxes, here in zip(self.sets, row, strict=True)]
+
+    def iou(self, one: IntArray, other: IntArray) -> FloatArray:
+        """Measure entries against entries, pair by pair."""
+        if len(self.sets) == 2:
+            one, other = np.where(
+                self.row.take(one) < self.row.take(other), (one, other), (other, one)
+            )
+        pairs = self.boxes[0].take(one), self.boxes[-1].take(other)
+        return np.asarray(evaluate(MEASURES["iou"], *pairs))
+
+    def rows(self, one: IntArray, other: IntArray) -> tuple[IntArray, IntArray]:
+        """Tell the rows of their boxes, each in its set; the first row first."""
+        one, other = self.row.take(one), self.row.take(other)
+        offset = len(self.sets[0]) if len(self.sets) == 2 else 0
+        return np.minimum(one, other), np.maximum(one, other) - offset
+
+    def meeting(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """Find the cores that meet, every two of them once, as places of entries, in chunks.
+
+        Each entry is tested against those that follow it in its strip before it ends. Most end
+        soon, so it is against the next one first, then against the one after, and so on.
+        """
+        for begin in range(0, len(self.row), _CHUNK):
+            one = np.arange(begin, min(begin + _CHUNK, len(self.row)))
+            found = [(one[:0], one[:0])]
+            distance = 1
+            while distance <= _SHORT and len(one):
+                one = one[self._reaches(one, one + distance)]
+                found.append(self._tested(one, one + distance))
+                distance += 1
+            first, second = map(np.concatenate, zip(*found, strict=True))
+            yield first, second
+            one = one[self._reaches(one, one + distance)]
+            if len(one):
+                yield from self._long_runs(one, one + distance)
+
+    def _reaches(self, one: IntArray, other: IntArray) -> Mask:
+        """Tell whether a core ends right of where another one starts that follows in the strip."""
+        reaches = self.left.take(other, mode="clip") < self.right.take(one)
+        reaches &= other < self.end.take(one)
+        return np.asarray(reaches)
+
+    def _long_runs(self, one: IntArray, start: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+        """Go on from a start to the end of each run."""
+        stop = self._stop(one, start)
+        role = self.role | _STARTS
+        for opening in np.unique(role.take(one)):
+            may_follow = role | opening == _EVERY_ROLE
+            before = np.concatenate([[0], np.cumsum(may_follow)])
+            follower = np.flatnonzero(may_follow)
+            opener = np.flatnonzero(role.take(one) == opening)
+            first, last = before.take(start.take(opener)), before.take(stop.take(opener))
+            for part in chunks(last - first):
+                times = (last - first)[part]
+                run = follower.take(ranges(first[part], last[part]))
+                yield self._tested(np.repeat(one.take(opener[part]), times), run)
+
+    def _stop(self, one: IntArray, start: IntArray) -> IntArray:
+        """Find where the run of each entry stops, which is not before a start, by bisection."""
+        stop = self.end.take(one)
+        for _ in range(int((stop - start).max(initial=0)).bit_length()):
+            middle = (start + stop) // 2
+            reaches = self._reaches(one, middle) & (middle < stop)
+            start, stop = np.where(reaches, middle + 1, start), np.where(reaches, stop, middle)
+        return start
+
+    def _tested(self, one: IntArray, other: IntArray) -> tuple[IntArray, IntArray]:
+        """Choose pairs that meet from those that do so along x.
+
+        One of a pair must start in the strip, which it does in one strip alone, and one must be of
+        the level. Of two sets, a pair has one of each.
+        """
+        meet = self.low.take(one) < self.high.take(other)
+        meet &= self.high.take(one) > self.low.take(other)
+        meet &= self.role.take(one) | self.role.take(other) == _EVERY_ROLE
+        found = np.flatnonzero(meet)
+        return one.take(found), other.take(found)
+
+
+def _entries(sets: list[Boxes], threshold: float) -> Iterator[_Entries]:
+    """Enter the cores in strips where every two that meet do so, some whole strips at a time.
 
     Levels hold cores of about the same height. On each, the plane is cut into strips that suit its
     cores; there they meet each other, and those of the lower levels that are not too flat for them.
     """
-    if len(cores.row) == 0:
+    if not all(boxes.area.any() for boxes in sets):
         return
+    columns = _core_columns(sets, threshold)
+    role = np.repeat(_ROLES_OF_SETS[len(sets)], [len(boxes) for boxes in sets])
+    row = np.flatnonzero(np.concatenate([boxes.area for boxes in sets]))
+    # From left to right.
+    row = row.take(np.argsort(columns[0].take(row)))
+    low, high, least, most = (columns[number].take(row) for number in (1, 3, 4, 5))
     with np.errstate(over="ignore"):
-        height = np.minimum(cores.high - cores.low, _LARGEST)
-    scale = np.log2(height)
-    level = np.rint((scale - _middle(scale)) / _OCTAVES)
+        height = np.minimum(high - low, _LARGEST)
+    level = _levels(height)
     for number in np.unique(level):
         here = level == number
-        tall_enough = cores.most >= threshold * (1 - TOLERANCE) * cores.least[here].min()
-        taking_part = np.flatnonzero(here | ((level < number) & tall_enough))
+        tall_enough = most >= threshold * (1 - TOLERANCE) * least[here].min()
+        place = np.flatnonzero(here | ((level < number) & tall_enough))
         with np.errstate(over="ignore"):
             strip = min(_STRIP * height[here].mean(), _LARGEST)
-        entries = _cut(cores, taking_part, strip)
-        for one, other in _meeting_in_strips(cores, entries, here):
-            yield cores.row.take(one), cores.row.take(other)
+        for keys, ends in _cut(low, high, place, strip):
+            place, starts = keys >> 1, (keys & 1).astype(np.uint8)
+            rows = row.take(place)
+            roles = role.take(rows) | starts | here.take(place) * _ON_LEVEL
+            yield _Entries(sets, rows, roles, ends, *columns[:4].take(rows, axis=1))
+
+
+def _levels(height: FloatArray) -> FloatArray:
+    """Give each height the number of its level, which is 0 for the median."""
+    level = np.log2(height)
+    level -= _middle(level)
+    level /= _OCTAVES
+    return np.rint(level, out=level)
 
 
 def _middle(numbers: FloatArray) -> float:
@@ -292,98 +380,51 @@ def _middle(numbers: FloatArray) -> float:
     return float(np.partition(numbers, half)[half])
 
 
-class _Entries(NamedTuple):
-    """Cores cut by strips; strip by strip, and in each from left to right.
-
-    Attributes
-    ----------
-    core : ndarray of int64
-        Which core it is.
-    starts : ndarray of bool
-        Whether this is the strip where the core starts.
-    stop : ndarray of int64
-        The first entry past those of this strip whose cores start left of where this one ends.
-    """
-
-    core: IntArray
-    starts: Mask
-    stop: IntArray
-
-
-def _cut(cores: _Cores, index: IntArray, height: float) -> _Entries:
-    """Enter cores in each strip they touch.
+def _cut(
+    low: FloatArray, high: FloatArray, place: IntArray, height: float
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Enter cores in each strip they touch, and give the entries of some strips at a time.
 
     The number of a strip never falls as y rises, however it is rounded. So where two cores meet,
     the lower one has an entry in the strip where the upper one starts.
+
+    An entry is twice the place of its core, and 1 more in the strip where the core starts. With
+    each comes where the entries of its strip end.
     """
-    # A key is the number of the strip, then the place from left to right, then whether it starts.
-    shift = len(cores.row).bit_length() + 1
+    # A key is the number of the strip, then the entry.
+    shift = len(low).bit_length() + 1
     farthest = 2.0 ** (60 - shift)
+    low, high = low.take(place), high.take(place)
     # Boxes far from the others share the outermost strips, and leave the others theirs.
-    middle = _middle(cores.low.take(index))
+    middle = _middle(low)
 
     def strip(y: FloatArray) -> IntArray:
         with np.errstate(over="ignore"):
-            number = (y / 2 - middle / 2) / height * 2
-        return np.asarray(np.clip(number, -farthest, farthest), dtype=np.int64)
+            y /= 2
+            y -= middle / 2
+            y /= height
+            y *= 2
+        return np.clip(y, -farthest, farthest, out=y).astype(np.int64)
 
-    first, last = strip(cores.low.take(index)), strip(cores.high.take(index))
-    starting = (first << shift) | (index << 1) | 1
-    going_on = (ranges(first + 1, last + 1) << shift) | np.repeat(index << 1, last - first)
-    keys = np.sort(np.concatenate([starting, going_on]))
-    core = (keys & ((1 << shift) - 1)) >> 1
-    return _Entries(core, (keys & 1).astype(bool), _stops(cores, core, keys, shift))
-
-
-def _stops(cores: _Cores, core: IntArray, keys: IntArray, shift: int) -> IntArray:
-    """Find where the run of each entry stops. Most runs are short, and soon told by their ends."""
-    strip = keys >> shift
-    left, right = cores.left.take(core), cores.right.take(core)
-    stop = np.arange(1, len(keys) + 1)
-    going = np.flatnonzero((left[1:] < right[:-1]) & (strip[1:] == strip[:-1]))
-    for _ in range(_SHORT):
-        stop[going] += 1
-        going = going[stop.take(going) < len(keys)]
-        after = stop.take(going)
-        goes_on = left.take(after) < right.take(going)
-        goes_on &= strip.take(after) == strip.take(going)
-        going = going[goes_on]
-    place = np.searchsorted(cores.left, right.take(going))
-    stop[going] = np.searchsorted(keys, strip.take(going) << shift | place << 1)
-    return stop
-
-
-def _meeting_in_strips(
-    cores: _Cores, entries: _Entries, here: Mask
-) -> Iterator[tuple[IntArray, IntArray]]:
-    """Test each entry against those that follow it in its strip before it ends.
-
-    One of a pair must start in the strip, which it does in one strip alone, and one must be of the
-    level. Of two sets, a pair has one of each.
-    """
-    core = entries.core
-    low, high = cores.low.take(core), cores.high.take(core)
-    second, on_level, starts = np.array(list(product([False, True], repeat=3))).T
-    kind = cores.belongs.take(core) << 2 | here.take(core) << 1 | entries.starts
-    for opening in np.flatnonzero(np.bincount(kind)):
-        may_follow = (on_level | on_level[opening]) & (starts | starts[opening])
-        if cores.sets == 2:
-            may_follow &= second != second[opening]
-        follows = may_follow.take(kind)
-        follower = np.flatnonzero(follows)
-        opener = np.flatnonzero(kind == opening)
-        start, stop = opener + 1, entries.stop.take(opener)
-        if len(follower) < len(kind):
-            before = np.concatenate([[0], np.cumsum(follows)])
-            start, stop = before.take(start), before.take(stop)
-        one, one_low, one_high = core.take(opener), low.take(opener), high.take(opener)
-        other, other_low, other_high = core.take(follower), low.take(follower), high.take(follower)
-        for part in chunks(stop - start):
-            run, times = ranges(start[part], stop[part]), (stop - start)[part]
-            meet = np.repeat(one_low[part], times) < other_high.take(run)
-            meet &= np.repeat(one_high[part], times) > other_low.take(run)
-            found = np.flatnonzero(meet)
-            yield np.repeat(one[part], times).take(found), other.take(run.take(found))
+    first, last = strip(low), strip(high)
+    place = place << 1
+    more = np.flatnonzero(first < last)
+    times = (last - first).take(more)
+    going_on = ranges(first.take(more) + 1, last.take(more) + 1)
+    going_on <<= shift
+    going_on |= np.repeat(place.take(more), times)
+    first <<= shift
+    first |= place
+    first |= 1
+    keys = np.concatenate([first, going_on])
+    keys.sort()
+    new = np.flatnonzero((keys[1:] ^ keys[:-1]) >> shift) + 1
+    begin = np.concatenate([[0], new])
+    count = np.diff(begin, append=len(keys))
+    entry = keys & ((1 << shift) - 1)
+    for part in chunks(count):
+        here = slice(begin[part.start], begin[part.start] + count[part].sum())
+        yield entry[here], np.repeat(np.cumsum(count[part]), count[part])
 
 
 def ranges(start: IntArray, stop: IntArray) -> IntArray:

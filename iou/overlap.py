@@ -40,9 +40,18 @@ def _overlap(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
         return _overlap_from_anchors(a, b, room)
     # Moving both ends of b into a leaves the overlap. It is min − max where the
     # two meet, and 0 by itself where they are apart: nothing is left to clamp.
-    ends = b.hi.clip(a.lo, a.hi, out=room[:2])
-    starts = b.lo.clip(a.lo, a.hi, out=room[2:4])
+    ends = _moved_into(a, b.hi, room[:2])
+    starts = _moved_into(a, b.lo, room[2:4])
     return np.subtract(ends, starts, out=room[:2])
+
+
+def _moved_into(boxes: Boxes, edges: FloatArray, out: FloatArray) -> FloatArray:
+    """Move edges that lie outside a box to where it starts or ends."""
+    if boxes.shape and boxes.shape[-1] == 1:
+        return np.clip(edges, boxes.lo, boxes.hi, out=out)
+    # With bounds that differ from edge to edge, two steps are faster than one.
+    np.maximum(edges, boxes.lo, out=out)
+    return np.minimum(out, boxes.hi, out=out)
 
 
 def _hull(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
