@@ -279,19 +279,21 @@ class _Entries:
         Each entry is tested against those that follow it in its strip before it ends. Most end
         soon, so it is against the next one first, then against the one after, and so on.
         """
+        going_on = []
         for begin in range(0, len(self.row), _CHUNK):
             one = np.arange(begin, min(begin + _CHUNK, len(self.row)))
             found = [(one[:0], one[:0])]
-            distance = 1
-            while distance <= _SHORT and len(one):
+            for distance in range(1, _SHORT + 1):
                 one = one[self._reaches(one, one + distance)]
                 found.append(self._tested(one, one + distance))
-                distance += 1
+                if len(one) == 0:
+                    break
             first, second = map(np.concatenate, zip(*found, strict=True))
             yield first, second
-            one = one[self._reaches(one, one + distance)]
-            if len(one):
-                yield from self._long_runs(one, one + distance)
+            going_on.append(one[self._reaches(one, one + _SHORT + 1)])
+        if any(map(len, going_on)):
+            one = np.concatenate(going_on)
+            yield from self._long_runs(one, one + _SHORT + 1)
 
     def _reaches(self, one: IntArray, other: IntArray) -> Mask:
         """Tell whether a core ends right of where another one starts that follows in the strip."""
@@ -302,12 +304,12 @@ class _Entries:
     def _long_runs(self, one: IntArray, start: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
         """Go on from a start to the end of each run."""
         stop = self._stop(one, start)
-        role = self.role | _STARTS
-        for opening in np.unique(role.take(one)):
-            may_follow = role | opening == _EVERY_ROLE
+        role = self.role.take(one)
+        for opening in np.unique(role):
+            may_follow = self.role | opening == _EVERY_ROLE
             before = np.concatenate([[0], np.cumsum(may_follow)])
             follower = np.flatnonzero(may_follow)
-            opener = np.flatnonzero(role.take(one) == opening)
+            opener = np.flatnonzero(role == opening)
             first, last = before.take(start.take(opener)), before.take(stop.take(opener))
             for part in chunks(last - first):
                 times = (last - first)[part]
@@ -319,7 +321,7 @@ class _Entries:
         stop = self.end.take(one)
         for _ in range(int((stop - start).max(initial=0)).bit_length()):
             middle = (start + stop) // 2
-            reaches = self._reaches(one, middle) & (middle < stop)
+            reaches = self._reaches(one, middle)
             start, stop = np.where(reaches, middle + 1, start), np.where(reaches, stop, middle)
         return start
 
