@@ -29,7 +29,7 @@ _CHUNK = 2**14
 # Heights of cores on one level differ by less than this many octaves.
 _OCTAVES = 4
 # Height of a strip, in mean heights of its cores.
-_STRIP = 3
+_STRIP = 4
 # What an entry can be in a pair, in bits; both of a pair together must be all of it.
 _STARTS, _ON_LEVEL, _OF_FIRST, _OF_SECOND = np.array([1, 2, 4, 8], np.uint8)
 _EVERY_ROLE = 15
@@ -38,7 +38,7 @@ _ROLES_OF_SETS = {
     2: np.array([_OF_FIRST, _OF_SECOND], np.uint8),
 }
 # Entries that a run is followed by one by one.
-_SHORT = 8
+_SHORT = 12
 # More than `iou` is ever off, relative to the exact value.
 TOLERANCE = 2.0**-48
 _FLOAT = np.finfo(np.float64)
@@ -304,6 +304,9 @@ class _Entries:
     def _long_runs(self, one: IntArray, start: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
         """Go on from a start to the end of each run."""
         stop = self._stop(one, start)
+        if (stop - start).sum() <= _CHUNK:
+            yield self._tested(np.repeat(one, stop - start), ranges(start, stop))
+            return
         role = self.role.take(one)
         for opening in np.unique(role):
             may_follow = self.role | opening == _EVERY_ROLE
