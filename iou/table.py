@@ -19,7 +19,7 @@ from .overlap import MEASURES
 _SMALL = 2**21
 # Rows of a group, and columns that are looked at together.
 _GROUP = 48
-_BLOCK = 2**12
+_BLOCK = 2**13
 # Up to this share of values that are to be measured, groups are faster.
 _WORTHWHILE = 1 / 3
 
