@@ -111,7 +111,15 @@ def _reject_unfit(out: FloatArray, shape: tuple[int, ...], first: Boxes, second:
         raise TypeError("out must be an array of float64, without a mask")
     if out.shape != shape:
         raise ValueError(f"out must have the shape {shape}, not {out.shape}")
-    if np.may_share_memory(out, first.given) or np.may_share_memory(out, second.given):
+    if not out.flags.writeable:
+        raise ValueError("out is read-only")
+    length = out.itemsize
+    steps = zip(map(abs, out.strides), shape, strict=True)
+    for step, count in sorted(pair for pair in steps if pair[1] > 1):
+        if step < length and out.size > 0:
+            raise ValueError("out must have a place of its own for each value")
+        length = step * count
+    if np.shares_memory(out, first.given) or np.shares_memory(out, second.given):
         raise ValueError("out must not overlap a or b")
 
 

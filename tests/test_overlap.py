@@ -522,6 +522,45 @@ def test_a_result_that_would_overwrite_the_boxes_is_refused():
         pairwise(boxes, boxes, out=boxes)
 
 
+def test_a_result_beside_the_boxes_is_filled():
+    both = np.zeros((4, 8))
+    both[:, 2:4] = np.arange(1, 5)[:, None]
+    boxes = both[:, :4]
+    expected = pairwise(boxes.copy(), boxes.copy())
+    assert bits(pairwise(boxes, boxes, out=both[:, 4:])) == bits(expected)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("strides", [(0, 8), (8, 0), (0, 0), (8, 8), (8, -8), (16, 8), (8, 4)])
+def test_a_result_whose_values_share_a_place_is_refused(strides, order):
+    memory = np.zeros(100)[50:]
+    shape = (2, 3)
+    if order == "F":
+        shape, strides = shape[::-1], strides[::-1]
+    out = np.lib.stride_tricks.as_strided(memory, shape, strides)
+    with pytest.raises(ValueError, match=r"^out must have a place of its own for each value$"):
+        pairwise([(0, 0, 1, 1)] * shape[0], [(0, 0, 1, 1)] * shape[1], out=out)
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (3, 1), (1, 1), (0, 3), (2, 3)])
+@pytest.mark.parametrize("step", [1, -1, 2])
+def test_a_result_of_any_layout_is_filled(shape, step):
+    a, b = [(0, 0, 1, 1)] * shape[0], [(0, 0, 1, 2)] * shape[1]
+    for out in (np.full((6, 6), np.nan), np.full((6, 6), np.nan).T):
+        out = out[::step, ::step][: shape[0], : shape[1]]
+        assert (pairwise(a, b, out=out) == 0.5).all()
+        assert (out == 0.5).all()
+    row = np.full(3, np.nan)
+    assert (pairwise([(0, 0, 1, 1)], [(0, 0, 1, 2)] * 3, out=row[None]) == 0.5).all()
+
+
+def test_a_result_that_is_read_only_is_refused():
+    out = np.empty((1, 1))
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match=r"^out is read-only$"):
+        pairwise([(0, 0, 1, 1)], [(0, 0, 1, 1)], out=out)
+
+
 @pytest.mark.parametrize("workers", [0, -1])
 def test_less_than_one_worker_is_refused(workers):
     with pytest.raises(ValueError, match=rf"^workers must be at least 1, it is {workers}$"):
