@@ -109,6 +109,22 @@ def plain(text: str, numbers: dict[str, str]) -> str:
     return re.sub(r"(\$\$) \((eq-[\w-]+)\)$", r"\1", text, flags=re.MULTILINE)
 
 
+# What a chapter reads lies in the source of the book, and a notebook travels alone.
+MEASURED = re.compile(r'Path\("\.\./(benchmarks/\w+\.json)"\)\.read_text\([^)]*\)')
+
+
+def with_measurements(cells: list[NotebookNode]) -> Iterator[NotebookNode]:
+    """Put what a cell reads from a file into a folded cell before it."""
+    for cell in cells:
+        if cell.cell_type == "code" and (file := MEASURED.search(cell.source)):
+            stored = (ROOT / file[1]).read_text("utf-8").strip()
+            measured = new_code_cell(f'measurements = r"""\n{stored}\n"""')
+            fold(measured, "The measurements that this chapter reads")
+            yield measured
+            cell.source = MEASURED.sub("measurements", cell.source)
+        yield cell
+
+
 # Exercises
 
 
@@ -184,9 +200,9 @@ def outside(
             cells.append(
                 new_markdown_cell(plain(f"*{numbers[figure]}.* {caption}", numbers))
             )
-    for number, cell in enumerate(cells):
+    notebook.cells = list(with_measurements(cells))
+    for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number}"
-    notebook.cells = cells
     return notebook
 
 
@@ -329,16 +345,13 @@ def deck(part: str, names: list[str], numbers: dict[str, str]) -> str:
 
 
 def notebooks(edition: str) -> None:
-    """Write an edition of the chapters, and the measurements that some read."""
+    """Write an edition of the chapters."""
     folder = OUT / edition
     folder.mkdir(parents=True, exist_ok=True)
     numbers = figures()
     make = {"student": student, "instructor": instructor}[edition]
     for name in (name for names in parts().values() for name in names):
         nbformat.write(make(name, numbers), folder / f"{name}.ipynb")
-    (OUT / "benchmarks").mkdir(exist_ok=True)
-    for file in (ROOT / "benchmarks").glob("*.json"):
-        shutil.copy(file, OUT / "benchmarks")
 
 
 def decks() -> None:

@@ -39,6 +39,10 @@ def sources(notebook: NotebookNode, kind: str = "code") -> list[str]:
     return [cell.source for cell in notebook.cells if cell.cell_type == kind]
 
 
+def is_measured(cell: NotebookNode) -> bool:
+    return cell.source.startswith("# @title The measurements that this chapter reads")
+
+
 def is_turn(cell: NotebookNode) -> bool:
     return course.YOUR_TURN in cell.metadata.get("tags", [])
 
@@ -115,7 +119,7 @@ def test_an_instructor_gets_every_solution_and_its_result(name: str) -> None:
     solved = [cell.source for cell in book.cells if course.is_solution(cell)]
     assert solved == [s for s in sources(edition) if s in solved]
     assert [c.outputs for c in book.cells if c.cell_type == "code"] == [
-        c.outputs for c in edition.cells if c.cell_type == "code"
+        c.outputs for c in edition.cells if c.cell_type == "code" and not is_measured(c)
     ]
 
 
@@ -125,12 +129,12 @@ def run(source: str, names: dict) -> None:
 
 
 def test_a_student_is_stopped_where_work_is_left_and_official_solutions_lead_on(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    """Cell by cell; the check of an exercise is asked before the solution is put in, and after."""
+    """Cell by cell, in any folder; the check is asked before the solution is put in, and after."""
     if name not in LIGHT and "CI" not in os.environ:
         pytest.skip("takes long; CI runs it")
-    monkeypatch.chdir(course.ROOT / "book")
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(plt, "show", lambda: None)
     todo = course.student(name, NUMBERS).cells
     done = course.put_in(course.student(name, NUMBERS), name).cells
@@ -216,15 +220,30 @@ def test_formulas_keep_what_markdown_would_change() -> None:
     assert "$a_1 * b_1 &lt; c_2 * d_2$" in course.rendered("So $a_1 * b_1 < c_2 * d_2$ holds.")
 
 
+@pytest.mark.parametrize("make", [course.student, course.instructor])
+def test_a_notebook_brings_the_measurements_that_it_reads(make: Callable) -> None:
+    brought = {}
+    for name in NAMES:
+        for cell in make(name, NUMBERS).cells:
+            if cell.cell_type == "code":
+                assert "../" not in cell.source
+                if is_measured(cell):
+                    assert cell.metadata["jupyter"]["source_hidden"]
+                    run(cell.source, names := {})
+                    brought[name] = json.loads(names["measurements"])
+    assert brought == {
+        name: json.loads((course.ROOT / f"benchmarks/{file}.json").read_text("utf-8"))
+        for name, file in (("speed", "results"), ("wild", "wild"))
+    }
+
+
 def test_everything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(course, "OUT", tmp_path)
     monkeypatch.setattr(course, "parts", lambda: {"Part": ["speed"]})
     course.main("student", "instructor", "slides")
     found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
     assert {"student/speed.ipynb", "instructor/speed.ipynb", "slides/part-1.html"} < found
-    # What a notebook reads lies where it looks for it, and so does what a deck loads.
-    read = (tmp_path / "student/../benchmarks/results.json").read_text("utf-8")
-    assert json.loads(read)["tables"]
+    # What a deck loads lies where it looks for it.
     assert (tmp_path / "slides" / course.MATHJAX).exists()
 
 
