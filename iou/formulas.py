@@ -6,12 +6,11 @@ where s > t, and for 1/2 where they are equal. On each axis, with the prediction
 the target from lo' to hi':
 
 * the **side** is ``hi − lo``;
-* the **overlap** is what is left of the prediction when both its edges are moved into the target;
-  an edge changes it where it lies inside the target, that is by ``[lo' < edge] − [hi' < edge]``.
-  Nothing else is needed for boxes that are apart, where no edge is inside or the overlap is of no
-  height;
-* the **hull** is ``max(hi, hi') − min(lo, lo')``; an edge changes it where it is the outermost:
-  lo by ``[lo < lo']``, and hi by ``[hi' < hi]``;
+* the **overlap** is ``min(hi, hi') − max(lo, lo')``, or 0 where that is negative; on its way
+  outward, an edge changes it from the near end of the target to the far one: lo by
+  ``[lo < hi'] − [lo < lo']``, and hi by ``[lo' < hi] − [hi' < hi]``;
+* the **hull** is ``max(hi, hi') − min(lo, lo')``; an edge changes it where it is beyond the far
+  end: lo by ``[lo < lo']``, and hi by ``[hi' < hi]``;
 * the **centre** is ``(lo + hi) / 2``: either edge moves it by 1/2.
 
 All three lengths grow when an edge moves *outward*, to smaller numbers for lo and to larger ones
@@ -30,7 +29,7 @@ shape (n,). Every line writes into a ``Room``, for fresh memory costs more than 
 arithmetic. They compute with float64, or with Fractions where float64 does not carry the numbers.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -38,13 +37,11 @@ from math import atan2, exp, isqrt, pi, prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .boxes import SMALLEST_NORMAL, nearest_float
 
 # An array of float64, or of Fractions.
 Numbers = Any
-Flags = NDArray[np.int8]
 
 # Planes that a room has, and its passage; those that are not used cost nothing.
 _PLANES, _PASSING = 64, 16
@@ -54,14 +51,10 @@ _LARGEST_EXACT_POWER = 16
 _LINE = 64
 
 
-class Room:
-    """Memory for what a formula needs on its way; each round of it uses the same again.
+class Planes:
+    """Memory for arrays with n numbers in a row, which each round uses again."""
 
-    What is taken is kept until the room is cleared. What is taken in the `passage` is kept for one
-    step only.
-    """
-
-    def __init__(self, count: int, dtype: Any = np.float64, planes: int = _PLANES) -> None:
+    def __init__(self, count: int, planes: int, dtype: Any = np.float64) -> None:
         self.count, self.planes = count, planes
         self.exact = dtype is object
         self.half = self.number(0.5)
@@ -70,7 +63,6 @@ class Room:
         self._planes = memory[start : start + planes * count]
         self._taken = 0
         self._known: dict[tuple[int, ...], Numbers] = {}
-        self.passage = Room(count, dtype, _PASSING) if planes > _PASSING else self
 
     def take(self, *shape: int) -> Numbers:
         """Hand out an array of the shape (*shape, n), whatever is in it."""
@@ -93,25 +85,36 @@ class Room:
         return self._taken
 
     def clear(self, mark: int = 0) -> None:
-        """Take back what was handed out since, and all in the passage."""
+        """Take back what was handed out since."""
         self._taken = mark
-        if self.passage is not self:
-            self.passage.clear()
 
 
-class Sides:
-    """Boxes by their edges, shape (2 [low, high], 2 [x, y], n)."""
+class Room(Planes):
+    """Memory for what a formula needs on its way, and a passage for what one step of it needs."""
 
-    def __init__(self, edges: Numbers, lengths: Numbers, room: Room) -> None:
-        self.edges, self.lengths = edges, lengths
+    def __init__(self, count: int, planes: int = _PLANES, dtype: Any = np.float64) -> None:
+        super().__init__(count, planes, dtype)
+        self.passage = Planes(count, _PASSING, dtype)
+
+    def clear(self, mark: int = 0) -> None:
+        """Take back what was handed out since, and all in the passage."""
+        super().clear(mark)
+        self.passage.clear()
+
+
+class Rectangles:
+    """Boxes by their edges, shape (2 [low, high], 2 [x, y], n), and their sides, shape (2, n)."""
+
+    def __init__(self, edges: Numbers, sides: Numbers, room: Room) -> None:
+        self.edges, self.sides = edges, sides
         self.low, self.high = edges
-        self.area = product(lengths, room.take())
+        self.area = product(sides, room.take())
         self._room = room
 
     @cached_property
     def angle(self) -> Numbers:
         """Aspect angle ``atan2(w, h)``, in right angles."""
-        angle = np.arctan2(self.lengths[0], self.lengths[1], out=self._room.take())
+        angle = np.arctan2(self.sides[0], self.sides[1], out=self._room.take())
         angle /= pi / 2
         return angle
 
@@ -119,38 +122,50 @@ class Sides:
 class Pair:
     """A prediction and a target, and what the measures are made of."""
 
-    def __init__(self, pred: Sides, target: Sides, room: Room) -> None:
+    def __init__(self, pred: Rectangles, target: Rectangles, room: Room) -> None:
         self.pred, self.target, self.room = pred, target, room
-        self.sides = pred.lengths
-        self.overlap, self.twice_inside = self._inside()
+        self.sides = pred.sides
+        self.overlap = self._overlap()
         self.intersection = product(self.overlap, room.take())
         self.union = np.add(pred.area, target.area, out=room.take())
         self.union -= self.intersection
-        self.iou = np.divide(self.intersection, positive(self.union, room), out=room.take())
+        self.nonzero_union = positive(self.union, room)
+        self.iou = np.divide(self.intersection, self.nonzero_union, out=room.take())
 
-    def _inside(self) -> tuple[Numbers, Numbers]:
-        """Sides of the overlap, and 2 for an edge of the prediction that is inside, 1 if on it.
-
-        The overlap is what is left of the prediction when its edges are moved into the target.
-        """
-        pred, target = self.pred, self.target
-        low, high = moved = np.maximum(pred.edges, target.low, out=self.room.take(2, 2))
-        np.minimum(moved, target.high, out=moved)
-        flags = twice(pred.edges == moved)
-        flags -= (pred.edges == target.low).view(np.int8)
-        flags -= (pred.edges == target.high).view(np.int8)
-        return np.subtract(high, low, out=low), flags
+    def _overlap(self) -> Numbers:
+        """Sides of the overlap, one of them 0 where boxes are apart."""
+        low = np.maximum(self.pred.low, self.target.low, out=self.room.passage.take(2))
+        overlap = np.minimum(self.pred.high, self.target.high, out=self.room.take(2))
+        overlap -= low
+        self.room.passage.clear()
+        return np.maximum(overlap, 0, out=overlap)
 
     @cached_property
+    def twice_beyond(self) -> Numbers:
+        """2 for an edge of the prediction that is beyond an end of the target, 1 if it is there.
+
+        Shape (2 [near, far], 2 [low, high], 2, n); beyond is further outward.
+        """
+        pred, target = self.pred, self.target
+        past, reached = np.empty((2, 2, *pred.edges.shape), bool)
+        np.less(pred.low, target.edges[::-1], out=past[:, 0])
+        np.greater(pred.high, target.edges, out=past[:, 1])
+        np.less_equal(pred.low, target.edges[::-1], out=reached[:, 0])
+        np.greater_equal(pred.high, target.edges, out=reached[:, 1])
+        flags = past.view(np.int8)
+        flags += reached.view(np.int8)
+        return flags
+
+    @property
     def twice_outermost(self) -> Numbers:
         """2 for an edge of the prediction that is one of the hull, 1 if the target shares it."""
-        pred, target = self.pred, self.target
-        outermost = np.empty(pred.edges.shape, bool)
-        np.less(pred.low, target.low, out=outermost[0])
-        np.greater(pred.high, target.high, out=outermost[1])
-        flags = twice(outermost)
-        flags += (pred.edges == target.edges).view(np.int8)
-        return flags
+        return self.twice_beyond[1]
+
+    @cached_property
+    def twice_inside(self) -> Numbers:
+        """2 for an edge of the prediction that is inside the target, 1 if on an edge of it."""
+        near, far = self.twice_beyond
+        return near - far
 
     @cached_property
     def hull(self) -> Numbers:
@@ -183,29 +198,28 @@ class PairByReaches(Pair):
     target where its reach is positive, and beyond the far end where it exceeds the target's side.
     """
 
-    def __init__(self, pred: Sides, target: Sides, reaches: Numbers, room: Room) -> None:
+    def __init__(self, pred: Rectangles, target: Rectangles, reaches: Numbers, room: Room) -> None:
         self.reaches = reaches
         super().__init__(pred, target, room)
 
-    def _inside(self) -> tuple[Numbers, Numbers]:
+    def _overlap(self) -> Numbers:
         of_target, of_pred = self.reaches
         overlap = np.minimum(of_target, of_pred, out=self.room.take(2))
-        np.clip(overlap, 0, self.pred.lengths, out=overlap)
-        np.clip(overlap, 0, self.target.lengths, out=overlap)
-        return overlap, np.sign(self.reaches) - np.sign(self.reaches - self.target.lengths)
+        np.clip(overlap, 0, self.pred.sides, out=overlap)
+        return np.clip(overlap, 0, self.target.sides, out=overlap)
 
     @cached_property
-    def twice_outermost(self) -> Numbers:
-        """2 for an edge of the prediction that is one of the hull, 1 if the target shares it."""
-        return 1 + np.sign(self.reaches - self.target.lengths)
+    def twice_beyond(self) -> Numbers:
+        """2 for an edge of the prediction that is beyond an end of the target, 1 if it is there."""
+        return 1 + np.sign([self.reaches, self.reaches - self.target.sides])
 
     @cached_property
     def hull(self) -> Numbers:
         """Sides of the enclosing box."""
         of_target, of_pred = self.reaches
         hull = np.maximum(of_target, of_pred, out=self.room.take(2))
-        np.maximum(hull, self.pred.lengths, out=hull)
-        return np.maximum(hull, self.target.lengths, out=hull)
+        np.maximum(hull, self.pred.sides, out=hull)
+        return np.maximum(hull, self.target.sides, out=hull)
 
     @cached_property
     def between(self) -> Numbers:
@@ -216,39 +230,46 @@ class PairByReaches(Pair):
         return twice_between
 
 
-def twice(flags: NDArray[np.bool_]) -> Flags:
-    """2 for true, 0 for false."""
-    numbers: Flags = flags.view(np.int8)
-    numbers += numbers
-    return numbers
-
-
 def product(sides: Numbers, out: Numbers) -> Numbers:
     """Area from width and height."""
     return np.multiply(sides[0], sides[1], out=out)
 
 
-def squared_length(vector: Numbers, room: Room) -> Numbers:
+def squared_length(vector: Numbers, room: Planes) -> Numbers:
     """By Pythagoras."""
     squares = np.multiply(vector, vector, out=room.take(2))
     return np.add(squares[0], squares[1], out=squares[0])
 
 
-def positive(whole: Numbers, room: Room) -> Numbers:
+def positive(whole: Numbers, room: Planes) -> Numbers:
     """Make 0 in a denominator 1, which leaves 0/0 = 0.
 
     A positive one below the normal numbers is refused: float64 has lost digits of it, or will lose
     them in the quotient. The processor says nothing of such a product if it happens to be exact.
     """
-    out = room.take(*whole.shape[:-1])
-    if room.exact:
-        return np.add(whole, whole == 0, out=out)
-    if whole.min() >= SMALLEST_NORMAL:
-        np.copyto(out, whole)
-        return out
-    if ((whole > 0) & (whole < SMALLEST_NORMAL)).any():
-        raise FloatingPointError("a denominator below the normal numbers")
-    return np.add(whole, whole == 0, out=out)
+    if not room.exact:
+        if whole.min() >= SMALLEST_NORMAL:
+            return whole
+        if ((whole > 0) & (whole < SMALLEST_NORMAL)).any():
+            raise FloatingPointError("a denominator below the normal numbers")
+    return np.add(whole, whole == 0, out=room.take(*whole.shape[:-1]))
+
+
+class Sum:
+    """Slopes that terms add up, shape (*shape, n); None at first."""
+
+    def __init__(self, room: Room, *shape: int) -> None:
+        self.total: Numbers = None
+        self._room, self._shape = room, shape
+
+    def add(self, compute: Callable[..., Numbers], *operands: Numbers) -> Numbers:
+        """Add what a ufunc computes, and hand that out for one step."""
+        if self.total is None:
+            self.total = compute(*operands, out=self._room.take(*self._shape))
+            return self.total
+        more = compute(*operands, out=self._room.passage.take(*self._shape))
+        self.total += more
+        return more
 
 
 class Slopes:
@@ -257,84 +278,65 @@ class Slopes:
     Attributes
     ----------
     measure : shape (n,)
-    intersection, area, hull_area : shape (n,), or None where there is no slope
+    intersection, area, hull_area : shape (n,)
         In the areas of intersection, prediction and hull.
-    sides, hull : shape (2, n), or None
+    sides, hull : shape (2, n)
         In the sides of prediction and hull, beyond what follows from their areas.
-    shift : shape (2, n), or None
+    shift : shape (2, n)
         In either edge of the prediction, as its centre moves: half the slope in the centre.
     """
 
     def __init__(self, measure: Numbers, room: Room) -> None:
         self.measure = measure
-        self.intersection: Numbers = None
-        self.area: Numbers = None
-        self.hull_area: Numbers = None
-        self.sides: Numbers = None
-        self.hull: Numbers = None
-        self.shift: Numbers = None
+        self.intersection, self.area, self.hull_area = Sum(room), Sum(room), Sum(room)
+        self.sides, self.hull, self.shift = Sum(room, 2), Sum(room, 2), Sum(room, 2)
         self._room = room
 
-    def add(self, name: str, slope: Numbers) -> None:
-        """Add to the slope in an area, shape (n,)."""
-        slopes = getattr(self, name)
-        if slopes is None:
-            setattr(self, name, self._room.take())
-            np.copyto(getattr(self, name), slope)
-        else:
-            slopes += slope
-
-    def add_product(self, name: str, vector: Numbers, factor: Numbers) -> None:
-        """Add a vector, shape (2, n), times a factor, shape (n,) or (2, n), to a slope in sides."""
-        slopes = getattr(self, name)
-        if slopes is None:
-            setattr(self, name, np.multiply(vector, factor, out=self._room.take(2)))
-        else:
-            slopes += np.multiply(vector, factor, out=self._room.passage.take(2))
-
     def outward(self, pair: Pair, out: Numbers) -> None:
-        """Compute the slopes in the edges, each moving outward, shape (2, 2, n)."""
-        half = self._room.half
+        """Compute the slopes in the edges, each moving outward, shape (2, 2, n).
+
+        `out` may be the place of the edges, for it is written to when nothing needs them any more.
+        """
+        half, passage = self._room.half, self._room.passage
         # The slope of an area in one side is the other side.
-        if self.area is not None:
-            self.add_product("sides", pair.sides[::-1], self.area)
-        if self.hull_area is not None:
-            self.add_product("hull", pair.hull[::-1], self.hull_area)
-        if self.intersection is None:
-            np.copyto(out, self.sides)
+        if self.area.total is not None:
+            self.sides.add(np.multiply, pair.sides[::-1], self.area.total)
+        if self.hull_area.total is not None:
+            self.hull.add(np.multiply, pair.hull[::-1], self.hull_area.total)
+        in_hull = None
+        if self.hull.total is not None:
+            in_hull = passage.take(2, 2)
+            np.copyto(in_hull, pair.twice_outermost)
+            self.hull.total *= half
+            in_hull *= self.hull.total
+        if self.intersection.total is None:
+            np.copyto(out, self.sides.total)
         else:
             np.copyto(out, pair.twice_inside)
-            self.intersection *= half
-            in_overlap = self._room.passage.take(2)
-            out *= np.multiply(pair.overlap[::-1], self.intersection, out=in_overlap)
-            out += self.sides
-        if self.hull is not None:
-            in_hull = self._room.passage.take(2, 2)
-            np.copyto(in_hull, pair.twice_outermost)
-            self.hull *= half
-            in_hull *= self.hull
+            self.intersection.total *= half
+            in_overlap = passage.take(2)
+            out *= np.multiply(pair.overlap[::-1], self.intersection.total, out=in_overlap)
+            out += self.sides.total
+        if in_hull is not None:
             out += in_hull
-        if self.shift is not None:
-            out[0] -= self.shift
-            out[1] += self.shift
+        if self.shift.total is not None:
+            out[0] -= self.shift.total
+            out[1] += self.shift.total
 
 
-# Each term adds to a measure, or takes away from it, and adds the slopes.
+# Each term adds to a measure, or takes away from it, and then yields; asked on, it adds the slopes.
 
 
-def of_iou(pair: Pair, slopes: Slopes, _: "Formula") -> None:
+def of_iou(pair: Pair, slopes: Slopes, _: "Formula") -> Iterator[None]:
     """``I/U``: the slope of its loss is ``−(1 + IoU)/U`` in I and ``IoU/U`` in A."""
-    passage = pair.room.passage
     np.copyto(slopes.measure, pair.iou)
-    union = positive(pair.union, passage)
-    in_area = np.divide(pair.iou, union, out=passage.take())
-    in_intersection = np.divide(-1, union, out=union)
-    in_intersection -= in_area
-    slopes.add("intersection", in_intersection)
-    slopes.add("area", in_area)
+    yield
+    in_area = slopes.area.add(np.divide, pair.iou, pair.nonzero_union)
+    per_union = np.divide(-1, pair.nonzero_union, out=pair.room.passage.take())
+    slopes.intersection.add(np.subtract, per_union, in_area)
 
 
-def of_enclosure(pair: Pair, slopes: Slopes, _: "Formula") -> None:
+def of_enclosure(pair: Pair, slopes: Slopes, _: "Formula") -> Iterator[None]:
     """``(C − U)/C``: the slope is ``U/C²`` in C, ``1/C`` in I and ``−1/C`` in A."""
     passage = pair.room.passage
     area = positive(pair.hull_area, passage)
@@ -343,33 +345,33 @@ def of_enclosure(pair: Pair, slopes: Slopes, _: "Formula") -> None:
     np.maximum(wasted, 0, out=wasted)
     wasted /= area
     slopes.measure -= wasted
-    per_area = np.divide(1, area, out=area)
+    yield
+    per_area = np.divide(1, area, out=passage.take())
     # Where C is 0 the penalty is 0 by definition, though U may begin to grow there.
-    flat = pair.hull_area == 0
-    if flat.any():
-        per_area[flat] = 0
+    if area is not pair.hull_area:
+        per_area[pair.hull_area == 0] = 0
     filled = np.multiply(pair.union, per_area, out=wasted)
-    filled *= per_area
-    slopes.add("hull_area", filled)
-    slopes.add("intersection", per_area)
-    slopes.add("area", np.negative(per_area, out=per_area))
+    slopes.hull_area.add(np.multiply, filled, per_area)
+    slopes.intersection.add(np.positive, per_area)
+    slopes.area.add(np.negative, per_area)
 
 
-def of_distance(pair: Pair, slopes: Slopes, _: "Formula") -> None:
+def of_distance(pair: Pair, slopes: Slopes, _: "Formula") -> Iterator[None]:
     """``d²/c²``: the slope is ``1/c²`` in d² and ``−d²/c⁴`` in c²."""
     passage = pair.room.passage
     diagonal = positive(squared_length(pair.hull, passage), passage)
     distance = squared_length(pair.between, passage)
     distance /= diagonal
     slopes.measure -= distance
+    yield
     per_diagonal = np.divide(1, diagonal, out=diagonal)
-    slopes.add_product("shift", pair.between, per_diagonal)
+    slopes.shift.add(np.multiply, pair.between, per_diagonal)
     distance *= -2
     distance *= per_diagonal
-    slopes.add_product("hull", pair.hull, distance)
+    slopes.hull.add(np.multiply, pair.hull, distance)
 
 
-def of_aspect(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
+def of_aspect(pair: Pair, slopes: Slopes, formula: "Formula") -> Iterator[None]:
     """``αv``, where v is the square of a turn, the difference of two aspect angles.
 
     In right angles, the angle ``2/π atan2(w, h)`` has the slope ``2/π h/(w² + h²)`` in w, and
@@ -384,9 +386,10 @@ def of_aspect(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
     alpha, in_v, in_iou = ALPHAS[formula.alpha](alpha, pair.iou)
     v *= alpha
     slopes.measure -= v
+    yield
     if in_iou is not None:
-        slopes.intersection *= 1 - in_iou
-        slopes.area *= 1 - in_iou
+        slopes.intersection.total *= 1 - in_iou
+        slopes.area.total *= 1 - in_iou
     per_square = positive(squared_length(pair.sides, passage), passage)
     in_angle = np.divide(turn, per_square, out=per_square)
     in_angle *= in_v
@@ -394,13 +397,13 @@ def of_aspect(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
     against = passage.take(2)
     np.negative(pair.sides[1], out=against[0])
     np.copyto(against[1], pair.sides[0])
-    slopes.add_product("sides", against, in_angle)
+    slopes.sides.add(np.multiply, against, in_angle)
 
 
 def turn_of(pair: Pair) -> Numbers:
     """From the aspect angle of the prediction to that of the target, in right angles."""
     if pair.room.exact:
-        return np.frompyfunc(_exact_turn, 4, 1)(*pair.sides, *pair.target.lengths)
+        return np.frompyfunc(_exact_turn, 4, 1)(*pair.sides, *pair.target.sides)
     return np.subtract(pair.target.angle, pair.pred.angle, out=pair.room.take())
 
 
@@ -416,26 +419,28 @@ def _exact_turn(
     return Fraction(atan2(opposite / longer, adjacent / longer) / (pi / 2))
 
 
-def of_sides(pair: Pair, slopes: Slopes, _: "Formula") -> None:
+def of_sides(pair: Pair, slopes: Slopes, _: "Formula") -> Iterator[None]:
     """``((w − w')/c_w)² + ((h − h')/c_h)²``, by the sides c_w and c_h of the hull.
 
     With a share s of them, s² has the slope 2s/c_w in w and ``−2s²/c_w`` in c_w.
     """
     passage = pair.room.passage
     hull = positive(pair.hull, passage)
-    share = np.subtract(pair.sides, pair.target.lengths, out=passage.take(2))
+    share = np.subtract(pair.sides, pair.target.sides, out=passage.take(2))
     share /= hull
-    twice_per_hull = np.divide(2, hull, out=hull)
-    slopes.add_product("sides", share, twice_per_hull)
-    squares = np.multiply(share, share, out=share)
+    squares = np.multiply(share, share, out=passage.take(2))
     for square in squares:
         slopes.measure -= square
-    slopes.add_product("hull", np.negative(squares, out=squares), twice_per_hull)
+    yield
+    twice_per_hull = np.divide(2, hull, out=passage.take(2))
+    slopes.sides.add(np.multiply, share, twice_per_hull)
+    slopes.hull.add(np.multiply, np.negative(squares, out=squares), twice_per_hull)
 
 
-def of_power(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
+def of_power(pair: Pair, slopes: Slopes, formula: "Formula") -> Iterator[None]:
     """``IoU^p``: its slope is that of the IoU, times ``p IoU^(p − 1)``."""
-    of_iou(pair, slopes, formula)
+    plain = of_iou(pair, slopes, formula)
+    next(plain)
     room = pair.room
     one_less = formula.power - 1
     if room.exact:
@@ -447,12 +452,14 @@ def of_power(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
         with np.errstate(under="ignore"):
             power = np.power(pair.iou, one_less, out=room.passage.take())
     slopes.measure *= power
+    yield
+    yield from plain
     power *= room.number(formula.power)
-    slopes.intersection *= power
-    slopes.area *= power
+    slopes.intersection.total *= power
+    slopes.area.total *= power
 
 
-def of_corners(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
+def of_corners(pair: Pair, slopes: Slopes, formula: "Formula") -> Iterator[None]:
     """``(d₁² + d₂²)/D²``, by the distances of the corners and the diagonal D of the image.
 
     With the centre off by Δc and the side by Δs, the edges of an axis are off by Δc ± Δs/2. So the
@@ -462,16 +469,17 @@ def of_corners(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
     width, height = (passage.number(side) for side in formula.image)
     per_square = 1 / (width * width + height * height)
     shift = np.multiply(pair.between, 2, out=passage.take(2))
-    change = np.subtract(pair.sides, pair.target.lengths, out=passage.take(2))
-    slopes.add_product("shift", shift, per_square)
-    slopes.add_product("sides", change, per_square)
+    change = np.subtract(pair.sides, pair.target.sides, out=passage.take(2))
     off = squared_length(shift, passage)
     off += squared_length(change, passage)
     off *= passage.half * per_square
     slopes.measure -= off
+    yield
+    slopes.shift.add(np.multiply, shift, per_square)
+    slopes.sides.add(np.multiply, change, per_square)
 
 
-def of_gaussians(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
+def of_gaussians(pair: Pair, slopes: Slopes, formula: "Formula") -> Iterator[None]:
     """``exp(−W/c)``, with ``W² = d² + ((w − w')² + (h − h')²)/4``.
 
     W has the slope Δc/W in the centre and Δs/4W in the side. Where W is 0 it rises to all sides
@@ -479,7 +487,7 @@ def of_gaussians(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
     """
     passage = pair.room.passage
     constant = passage.number(formula.constant)
-    half_change = np.subtract(pair.sides, pair.target.lengths, out=passage.take(2))
+    half_change = np.subtract(pair.sides, pair.target.sides, out=passage.take(2))
     half_change *= passage.half
     distance = squared_length(pair.between, passage)
     distance += squared_length(half_change, passage)
@@ -493,11 +501,12 @@ def of_gaussians(pair: Pair, slopes: Slopes, formula: "Formula") -> None:
         with np.errstate(under="ignore"):
             np.exp(similarity, out=similarity)
     np.copyto(slopes.measure, similarity)
+    yield
     similarity /= constant
     similarity /= positive(distance, passage)
     similarity *= passage.half
-    slopes.add_product("shift", pair.between, similarity)
-    slopes.add_product("sides", half_change, similarity)
+    slopes.shift.add(np.multiply, pair.between, similarity)
+    slopes.sides.add(np.multiply, half_change, similarity)
 
 
 def _exact_power(iou: Fraction, exponent: float) -> Fraction:
@@ -517,7 +526,7 @@ def _exact_exponential(exponent: Fraction) -> Fraction:
     return Fraction(exp(nearest_float(exponent)))
 
 
-Term = Callable[[Pair, Slopes, "Formula"], None]
+Term = Callable[[Pair, Slopes, "Formula"], Iterator[None]]
 TERMS: dict[str, tuple[Term, ...]] = {
     "iou": (of_iou,),
     "giou": (of_iou, of_enclosure),
@@ -549,18 +558,26 @@ class Formula:
     image: tuple[float, float] = (1.0, 1.0)
     constant: float = 1.0
 
-    def fill(self, gradient: Numbers, pair: Pair, values: Numbers | None = None) -> None:
-        """Compute slopes in the four numbers, shape (4, n), and losses, shape (n,)."""
+    def fill(self, gradient: Numbers | None, pair: Pair, values: Numbers | None = None) -> None:
+        """Compute losses, shape (n,), and unless it is None the gradient, shape (4, n).
+
+        The slopes come about in the place of the edges of the prediction.
+        """
         if values is None:
             values = pair.room.take()
         slopes = Slopes(values, pair.room)
         for term in TERMS[self.measure]:
-            term(pair, slopes, self)
+            steps = term(pair, slopes, self)
+            next(steps)
+            if gradient is not None:
+                next(steps, None)
             pair.room.passage.clear()
         np.subtract(1, values, out=values)
-        slopes.outward(pair, gradient.reshape(2, 2, -1))
-        FORMATS[self.fmt].slopes(gradient[:2], gradient[2:], pair.room.passage)
-        pair.room.passage.clear()
+        if gradient is not None:
+            outward = pair.pred.edges
+            slopes.outward(pair, outward)
+            FORMATS[self.fmt].slopes(*outward, gradient, pair.room)
+            pair.room.passage.clear()
 
 
 # Formats: from four numbers to edges, and from slopes outward to slopes in the four numbers. A
@@ -572,16 +589,18 @@ class Format:
     """How the four numbers of a format move the edges."""
 
     edges: Callable[[Numbers, Room], tuple[Numbers, Numbers]]
-    slopes: Callable[[Numbers, Numbers, Room], None]
+    slopes: Callable[[Numbers, Numbers, Numbers, Room], None]
 
-    def sides(self, numbers: Numbers, room: Room) -> Sides:
+    def rectangles(self, numbers: Numbers, room: Room) -> Rectangles:
         """Find edges and sides of boxes from their four numbers, shape (4, n)."""
-        edges, lengths = self.edges(numbers, room)
-        return Sides(edges, lengths, room)
+        edges, sides = self.edges(numbers, room)
+        return Rectangles(edges, sides, room)
 
 
 def _corners(numbers: Numbers, room: Room) -> tuple[Numbers, Numbers]:
-    edges = numbers.reshape(2, 2, -1)
+    edges = room.take(2, 2)
+    np.copyto(edges[0], numbers[:2])
+    np.copyto(edges[1], numbers[2:])
     return edges, np.subtract(edges[1], edges[0], out=room.take(2))
 
 
@@ -607,17 +626,22 @@ def _centre_and_sides(numbers: Numbers, room: Room) -> tuple[Numbers, Numbers]:
     return edges, sides
 
 
-def _in_corners(low: Numbers, _: Numbers, __: Room) -> None:
-    np.negative(low, out=low)
+def _in_corners(low: Numbers, high: Numbers, out: Numbers, _: Room) -> None:
+    # What 0 is added to, or taken from, does not become −0.
+    np.subtract(0, low, out=out[:2])
+    np.add(high, 0, out=out[2:])
 
 
-def _in_start_and_sides(low: Numbers, high: Numbers, _: Room) -> None:
-    np.subtract(high, low, out=low)
+def _in_start_and_sides(low: Numbers, high: Numbers, out: Numbers, _: Room) -> None:
+    np.subtract(high, low, out=out[:2])
+    np.add(high, 0, out=out[2:])
 
 
-def _in_centre_and_sides(low: Numbers, high: Numbers, room: Room) -> None:
-    np.subtract(high, low, out=low)
-    high -= np.multiply(low, room.half, out=room.take(2))
+def _in_centre_and_sides(low: Numbers, high: Numbers, out: Numbers, room: Room) -> None:
+    in_centre, in_sides = out[:2], out[2:]
+    np.subtract(high, low, out=in_centre)
+    np.multiply(in_centre, room.half, out=in_sides)
+    np.subtract(high, in_sides, out=in_sides)
 
 
 FORMATS = {

@@ -42,8 +42,9 @@ from .formulas import (
     Numbers,
     Pair,
     PairByReaches,
+    Planes,
+    Rectangles,
     Room,
-    Sides,
 )
 from .overlap import MEASURES, reaches_beyond
 
@@ -58,6 +59,8 @@ _OWNERS = {"alpha": "ciou", "power": "alpha_iou", "image": "mpdiou", "constant":
 # From predictions to their IoU and gradient; from targets to that.
 Look = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 Rule = Callable[[FloatArray], Look]
+# What computes numbers of pairs, shape (k, n).
+Fill = Callable[[Numbers, Pair], None]
 
 
 def loss(
@@ -157,9 +160,7 @@ def loss(
     (1.0, 0.0)
     """
     formula = formula_of(measure, fmt, alpha, power=power, image=image, constant=constant)
-    if measure in MEASURES:
-        return _loss(*_read(pred, target, formula), formula)
-    return _values_and_gradient(pred, target, formula)[0]
+    return _values(*_read(pred, target, formula), formula)
 
 
 def loss_and_gradient(
@@ -237,7 +238,8 @@ def loss_and_gradient(
     array([0., 0., 0., 0.])
     """
     formula = formula_of(measure, fmt, alpha, power=power, image=image, constant=constant)
-    return _values_and_gradient(pred, target, formula)
+    found = _of_plain(pred, target, formula)
+    return _of_any(pred, target, formula) if found is None else found
 
 
 class Descent(NamedTuple):
@@ -369,7 +371,7 @@ def descend(
 
     def run(number: int) -> None:
         part = parts[number]
-        room = Room(part.stop - part.start, planes=12)
+        room = Planes(part.stop - part.start, 12)
         boxes, there, distance = room.take(4), room.take(4), room.take(4)
         np.copyto(boxes, start[:, part])
         np.copyto(there, goal[:, part])
@@ -402,19 +404,19 @@ def descend(
     return Descent(np.ascontiguousarray(end.T).reshape(*shape, 4), errors.sum(axis=0), kept)
 
 
-def rule_of(fill: Callable[[FloatArray, Pair], None], fmt: str) -> Rule:
+def rule_of(fill: Fill, fmt: str) -> Rule:
     """Make a rule of what fills in the gradients of a pair."""
 
     def rule(target: FloatArray) -> Look:
         count = target.shape[1]
-        there = FORMATS[fmt].sides(target, Room(count, planes=8))
+        there = FORMATS[fmt].rectangles(target, Room(count, 8))
         room = Room(count)
         gradient = room.take(4)
         kept = room.mark()
 
         def look(pred: FloatArray) -> tuple[FloatArray, FloatArray]:
             room.clear(kept)
-            pair = Pair(FORMATS[fmt].sides(pred, room), there, room)
+            pair = Pair(FORMATS[fmt].rectangles(pred, room), there, room)
             fill(gradient, pair)
             return pair.iou, gradient
 
@@ -513,20 +515,16 @@ def _read(pred: ArrayLike, target: ArrayLike, formula: Formula) -> tuple[Boxes, 
     return first, second
 
 
-def _loss(pred: Boxes, target: Boxes, formula: Formula) -> float | FloatArray:
-    """Take 1 less a measure of the package, which takes care of corners that are rounded."""
+def _values(pred: Boxes, target: Boxes, formula: Formula) -> float | FloatArray:
+    """Compute losses alone, by a measure of the package where there is one."""
+    if formula.measure not in MEASURES:
+        out = _in_blocks(pred, target, 1, lambda out, pair: formula.fill(None, pair, out[0]))
+        return _shaped(out[0], out.shape[1:])
     values = 1 - evaluate(MEASURES[formula.measure], pred, target)
     if (formula.measure, formula.alpha) == ("ciou", "gated"):
         iou, diou = (evaluate(MEASURES[name], pred, target) for name in ("iou", "diou"))
         values = np.where(np.asarray(iou) < 0.5, 1 - diou, values)
     return values if np.ndim(values) else float(values)
-
-
-def _values_and_gradient(
-    pred: ArrayLike, target: ArrayLike, formula: Formula
-) -> tuple[float | FloatArray, FloatArray]:
-    found = _of_plain(pred, target, formula)
-    return _of_any(pred, target, formula) if found is None else found
 
 
 def _of_plain(
@@ -548,20 +546,13 @@ def _of_plain(
     try:
         with np.errstate(all="raise"):
             for part, room in _blocks_in_rooms(len(rows)):
-                numbers, target_numbers, slopes = room.take(4), room.take(4), room.take(4)
-                np.copyto(numbers, rows[part].T)
-                np.copyto(target_numbers, target_rows[part].T)
-                sides = FORMATS["xyxy"].sides(numbers, room)
-                target_sides = FORMATS["xyxy"].sides(target_numbers, room)
-                if not (_have_area(sides) and _have_area(target_sides)):
+                pair = _pair_of_corners(rows[part].T, target_rows[part].T, room)
+                if not (_have_area(pair.pred) and _have_area(pair.target)):
                     return None
-                pair = Pair(sides, target_sides, room)
                 # One that is infinite leaves no union that is finite.
                 if not pair.union.max() < np.inf:
                     return None
-                formula.fill(slopes, pair, values[part])
-                # Adding 0 makes −0 a 0.
-                np.add(slopes.T, 0, out=gradient[part])
+                formula.fill(gradient[part].T, pair, values[part])
     except FloatingPointError:
         return None
     return _shaped(values, first.shape[:-1]), gradient.reshape(first.shape)
@@ -571,9 +562,12 @@ def _is_plain(boxes: Any) -> bool:
     return type(boxes) is np.ndarray and boxes.dtype == np.float64 and boxes.shape[-1:] == (4,)
 
 
-def _have_area(boxes: Sides) -> bool:
-    """Tell whether all areas are normal numbers; NaN leaves none that is."""
-    return bool(boxes.lengths.min() > 0 and boxes.area.min() >= SMALLEST_NORMAL)
+def _have_area(boxes: Rectangles) -> bool:
+    """Tell whether all areas are normal numbers; NaN leaves none that is.
+
+    Where one side and the area are positive, the other side is too.
+    """
+    return bool(boxes.sides[0].min() > 0 and boxes.area.min() >= SMALLEST_NORMAL)
 
 
 def _of_any(
@@ -581,18 +575,23 @@ def _of_any(
 ) -> tuple[float | FloatArray, FloatArray]:
     """Compute losses and gradients of any boxes."""
     first, second = _read(pred, target, formula)
-    shape = np.broadcast_shapes(first.shape, second.shape)
-    flat, target_flat = (_in_one_row(boxes, shape) for boxes in (first, second))
-    out = np.empty((5, len(flat)))
+    out = _in_blocks(first, second, 4, formula.fill)
+    # Adding 0 makes −0 a 0.
+    gradient = np.add(np.moveaxis(out, 0, -1), 0, order="C")
+    return _values(first, second, formula), gradient
+
+
+def _in_blocks(pred: Boxes, target: Boxes, height: int, fill: Fill) -> FloatArray:
+    """Compute numbers of pairs that broadcast, shape (height, ...)."""
+    shape = np.broadcast_shapes(pred.shape, target.shape)
+    pred, target = (_in_one_row(boxes, shape) for boxes in (pred, target))
+    out = np.empty((height, len(pred)))
     with np.errstate(all="raise"):
-        for part, room in _blocks_in_rooms(out.shape[1]):
-            _fill(out, part, flat, target_flat, formula, room)
+        for part, room in _blocks_in_rooms(len(pred)):
+            _fill(out, part, pred, target, fill, room)
     for row in np.flatnonzero(np.isnan(out).any(axis=0)):
-        out[:, row] = _exactly(flat, target_flat, int(row), formula)
-    gradient = np.add(out[:4].T, 0, order="C").reshape(*shape, 4)
-    if formula.measure in MEASURES:
-        return _loss(first, second, formula), gradient
-    return _shaped(out[4], shape), gradient
+        out[:, row] = _exactly(pred, target, int(row), height, fill)
+    return out.reshape(height, *shape)
 
 
 def _shaped(values: FloatArray, shape: tuple[int, ...]) -> float | FloatArray:
@@ -613,68 +612,65 @@ def _blocks(count: int, size: int) -> list[slice]:
 
 
 def _blocks_in_rooms(count: int) -> Iterator[tuple[slice, Room]]:
-    """Give each block a room, which is empty; those of one size share it."""
-    room = Room(0)
-    for part in _blocks(count, _BLOCK):
-        size = part.stop - part.start
+    """Give blocks, all of one size, and the room they share; the last may overlap the one before.
+
+    A block of another size would need a room of its own, and fresh memory.
+    """
+    size = min(count, -(-count // max(1, -(-count // _BLOCK)) // 8) * 8)
+    room = Room(size)
+    for end in range(size, count + size, max(1, size)):
         room.clear()
-        if room.count != size:
-            room = Room(size)
-        yield part, room
+        end = min(end, count)
+        yield slice(end - size, end), room
 
 
-def _fill(
-    out: FloatArray,
-    part: slice,
-    pred: Boxes,
-    target: Boxes,
-    formula: Formula,
-    room: Room,
-) -> None:
-    """Compute gradients and values, shape (5, n), halving where float64 fails: one alone is NaN."""
+def _fill(out: FloatArray, part: slice, pred: Boxes, target: Boxes, fill: Fill, room: Room) -> None:
+    """Compute a block, halving it where float64 fails; a pair that fails alone is NaN."""
     size = part.stop - part.start
     try:
-        pair = _pair(pred.part(0, part), target.part(0, part), room)
-        formula.fill(out[:4, part], pair, out[4, part])
+        fill(out[:, part], _pair(pred.part(0, part), target.part(0, part), room))
     except FloatingPointError:
         if size == 1:
             out[:, part] = np.nan
             return
         middle = part.start + size // 2
         for half in (slice(part.start, middle), slice(middle, part.stop)):
-            _fill(out, half, pred, target, formula, Room(half.stop - half.start))
+            _fill(out, half, pred, target, fill, Room(half.stop - half.start))
 
 
 def _pair(pred: Boxes, target: Boxes, room: Room) -> Pair:
     """Pair boxes of the shape (n,), NaN where float64 does not carry them."""
-    edges, target_edges = (boxes.columns[:4].reshape(2, 2, -1) for boxes in (pred, target))
+    corners, target_corners = pred.columns[:4], target.columns[:4]
     if not (pred.rounded or target.rounded):
-        return _pair_of_edges(edges, target_edges, room)
+        return _pair_of_corners(corners, target_corners, room)
     reaches = room.take(2, 2)
     of_pred, of_target = reaches_beyond(pred, target, room.passage.take(12))
     np.copyto(reaches[0], of_target)
     np.copyto(reaches[1], of_pred)
     room.passage.clear()
-    return PairByReaches(
-        Sides(edges, pred.sides, room), Sides(target_edges, target.sides, room), reaches, room
-    )
-
-
-def _pair_of_edges(edges: Numbers, target_edges: Numbers, room: Room) -> Pair:
-    pred, target = (
-        Sides(some, np.subtract(some[1], some[0], out=room.take(2)), room)
-        for some in (edges, target_edges)
-    )
-    return Pair(pred, target, room)
-
-
-def _exactly(pred: Boxes, target: Boxes, row: int, formula: Formula) -> list[float]:
-    """Compute one gradient and its value in Fractions, by the same formulas."""
     edges, target_edges = (
-        np.array(exact.corners(boxes.given[row].tolist(), boxes.fmt), dtype=object)
+        FORMATS["xyxy"].edges(some, room)[0] for some in (corners, target_corners)
+    )
+    return PairByReaches(
+        Rectangles(edges, pred.sides, room),
+        Rectangles(target_edges, target.sides, room),
+        reaches,
+        room,
+    )
+
+
+def _pair_of_corners(pred: Numbers, target: Numbers, room: Room) -> Pair:
+    """Pair boxes from their corners, shape (4, n)."""
+    return Pair(*(FORMATS["xyxy"].rectangles(corners, room) for corners in (pred, target)), room)
+
+
+def _exactly(pred: Boxes, target: Boxes, row: int, height: int, fill: Fill) -> list[float]:
+    """Compute one pair in Fractions, by the same formulas."""
+    corners, target_corners = (
+        np.array([exact.corners(boxes.given[row].tolist(), boxes.fmt)], dtype=object).T
         for boxes in (pred, target)
     )
-    pair = _pair_of_edges(edges.reshape(2, 2, 1), target_edges.reshape(2, 2, 1), Room(1, object))
-    out = np.empty((5, 1), dtype=object)
-    formula.fill(out[:4], pair, out[4])
+    pair = _pair_of_corners(corners, target_corners, Room(1, dtype=object))
+    out = np.empty((height, 1), dtype=object)
+    fill(out, pair)
     return [nearest_float(number) for number in out[:, 0]]

@@ -187,11 +187,13 @@ def gradient_rule(measure: str, departures: Collection[str], alpha: str = "const
 def _by_edges(term: Term, pair: Pair, formula: Formula, departures: Collection[str]) -> Numbers:
     room = pair.room
     slopes = Slopes(np.zeros(room.count), room)
-    term(pair, slopes, formula)
+    for _ in term(pair, slopes, formula):
+        continue
     room.passage.clear()
     gradient = room.take(4)
-    slopes.outward(pair, gradient.reshape(2, 2, -1))
-    FORMATS["cxcywh"].slopes(gradient[:2], gradient[2:], room.passage)
+    outward = room.passage.take(2, 2)
+    slopes.outward(pair, outward)
+    FORMATS["cxcywh"].slopes(*outward, gradient, room)
     room.passage.clear()
     if "whole_edges" in departures:
         gradient[2:] *= 2

@@ -42,7 +42,7 @@ def test_a_denominator_of_0_becomes_1_and_no_other_changes():
         with pytest.raises(FloatingPointError):
             positive(np.array([0.0, 2.0**-1023, rest]), room)
     small = np.array([Fraction(0), Fraction(1, 2**1030), Fraction(2)])
-    assert positive(small, Room(3, object)).tolist() == [1, Fraction(1, 2**1030), 2]
+    assert positive(small, Room(3, dtype=object)).tolist() == [1, Fraction(1, 2**1030), 2]
 
 
 @every_format
@@ -50,11 +50,11 @@ def test_edges_and_sides_are_those_of_the_definition(fmt):
     numbers = np.random.default_rng(0).integers(1, 100, (4, 30)).astype(float)
     if "w" not in exact.FORMATS[fmt]:
         numbers[2:] += numbers[:2]
-    found = FORMATS[fmt].sides(numbers, Room(30))
+    found = FORMATS[fmt].rectangles(numbers, Room(30))
     for column in range(30):
         corners = x_min, y_min, x_max, y_max = exact.corners(numbers[:, column].tolist(), fmt)
         assert found.edges[..., column].ravel().tolist() == list(corners)
-        assert found.lengths[:, column].tolist() == [x_max - x_min, y_max - y_min]
+        assert found.sides[:, column].tolist() == [x_max - x_min, y_max - y_min]
         assert found.area[column] == exact.area(numbers[:, column].tolist(), fmt=fmt)
 
 
@@ -65,8 +65,8 @@ def test_slopes_in_the_numbers_follow_the_edges_that_they_move(fmt, kind):
     rng = np.random.default_rng(1)
     outward = rng.integers(-9, 9, (2, 2, 5)).astype(kind)
     direction = [Fraction(int(k)) for k in rng.integers(-9, 9, 4)]
-    gradient = outward.reshape(4, 5).copy()
-    FORMATS[fmt].slopes(gradient[:2], gradient[2:], Room(5, kind))
+    gradient = np.empty((4, 5), kind)
+    FORMATS[fmt].slopes(*outward, gradient, Room(5, dtype=kind))
     low_x, low_y, high_x, high_y = exact.TO_CORNERS[fmt](*direction)
     start = exact.TO_CORNERS[fmt](*[Fraction(0)] * 4)
     moved = [end - begin for end, begin in zip((low_x, low_y, high_x, high_y), start, strict=True)]

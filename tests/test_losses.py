@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import iou
-from iou import convert, descend, exact, loss, loss_and_gradient, losses
+from iou import convert, descend, exact, formulas, loss, loss_and_gradient, losses
 
 MEASURES = ["iou", "giou", "diou", "ciou"]
 ALPHAS = ["constant", "differentiated", "gated"]
@@ -199,6 +199,14 @@ def test_worked_examples_of_the_further_losses():
     assert loss(a, b, "eiou") == loss(a, b, "diou")
     assert loss(a, b, "mpdiou", image=(8, 6)) == pytest.approx(6 / 7 + 4 / 100, abs=1e-15)
     assert loss(a, b, "nwd", constant=2) == pytest.approx(1 - math.exp(-math.sqrt(0.5)), abs=1e-15)
+
+
+@pytest.mark.parametrize("measure", FURTHER)
+def test_a_loss_alone_computes_no_slope(monkeypatch, measure):
+    pred, target = random_boxes(np.random.default_rng(23), 2 * 9).reshape(2, 9, 4)
+    values = loss_and_gradient(pred, target, measure, **parameters(measure))[0]
+    monkeypatch.setattr(formulas.Sum, "add", None)
+    assert loss(pred, target, measure, **parameters(measure)).tobytes() == values.tobytes()
 
 
 def test_a_power_that_is_no_integer_scales_the_slopes_of_the_iou():
@@ -501,6 +509,18 @@ def test_a_perfect_prediction_has_no_slope(box, loss_name, fmt):
         assert gradient.tolist() == [0, 0, 0, 0]
 
 
+@every_format
+@every_loss
+def test_no_slope_is_minus_0(measure, alpha, fmt):
+    pairs = convert(list(boxes_in_every_relation()), to="xyxy").swapaxes(0, 1)
+    pred, target = (as_given(boxes, fmt) for boxes in pairs)
+    for some in (pred, pred.tolist()):
+        gradient = loss_and_gradient(some, target, measure, fmt=fmt, **parameters(measure, alpha))[
+            1
+        ]
+        assert not np.signbit(gradient[gradient == 0]).any()
+
+
 @given(whole_boxes(), whole_boxes())
 def test_boxes_apart_have_no_slope_of_the_iou(pred, target):
     target = np.array(target) + np.array([10, 0, 10, 0])
@@ -724,6 +744,7 @@ def test_plain_arrays_get_the_bits_of_any_other_boxes(measure, alpha):
         [0, 0, 1, math.inf],
         [math.inf, 0, math.inf, 1],
         [0, 2, 1, 1],
+        [1, 2, 0, 1],
     ],
 )
 def test_a_bad_row_among_many_is_named(bad):
@@ -920,7 +941,7 @@ def test_the_conventions_of_alpha_lead_elsewhere():
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
-@pytest.mark.parametrize("block", [1, 7, 2**14])
+@pytest.mark.parametrize("block", [1, 7, 16, 2**14])
 def test_blocks_and_threads_change_no_bit(monkeypatch, block, workers):
     rng = np.random.default_rng(10)
     pred, target = random_boxes(rng, 40).reshape(4, 10, 4), random_boxes(rng, 10)
