@@ -1,4 +1,4 @@
-"""The table of all pairs by groups: the same to the bit, with less measured."""
+"""The table of all pairs: each value as it is alone, by rows or by groups."""
 
 import tracemalloc
 from itertools import combinations_with_replacement, product
@@ -43,6 +43,144 @@ def scattered(count, seed, side=1.0):
 
 def alone(measure, a, b):
     return np.array([[getattr(package, measure)(p, q) for q in b] for p in a])
+
+
+def bits(value):
+    """What tells apart every two floats, 0.0 and -0.0 too."""
+    return np.asarray(value, dtype=np.float64).tobytes()
+
+
+# What is asked for, and what for it is put into.
+
+
+@pytest.mark.parametrize("measure", overlap.MEASURES)
+def test_row_i_and_column_j_of_a_table_belong_to_a_i_and_b_j(measure):
+    a, b = GRID[::3], GRID[::7]
+    assert bits(pairwise(a, b, measure)) == bits(alone(measure, a, b))
+
+
+def test_a_table_is_of_iou_unless_told_otherwise():
+    assert pairwise(GRID, GRID).tolist() == pairwise(GRID, GRID, "iou").tolist()
+
+
+def test_an_unknown_measure_is_refused_with_the_known_ones():
+    with pytest.raises(ValueError, match=r"^unknown measure 'area'; known are 'intersection', "):
+        pairwise(GRID, GRID, "area")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "complaint"),
+    [
+        (GRID[0], GRID, r"a must have the shape \(N, 4\), not \(4,\)"),
+        (GRID, [GRID], r"b must have the shape \(N, 4\), not \(1, 100, 4\)"),
+    ],
+)
+def test_a_table_needs_tables(a, b, complaint):
+    with pytest.raises(ValueError, match=f"^{complaint}$"):
+        pairwise(a, b)
+
+
+def test_a_table_needs_little_memory_beside_itself():
+    boxes = np.sort(np.random.default_rng(0).random((1500, 2, 2)), axis=1).reshape(-1, 4)
+    tracemalloc.start()
+    try:
+        result = pairwise(boxes, boxes, "ciou")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak - result.nbytes < 8 * 2**20 < result.nbytes
+
+
+@pytest.mark.parametrize("measure", overlap.MEASURES)
+@pytest.mark.parametrize("shape", [(40, 30), (7, 1), (200, 3), (1, 5), (0, 4), (4, 0)], ids=str)
+def test_threads_and_a_result_to_write_to_change_no_bit(monkeypatch, measure, shape):
+    monkeypatch.setattr("iou.boxes._ROOM", 300)
+    rng = np.random.default_rng(8)
+    a, b = (np.sort(rng.random((n, 2, 2)), axis=1).reshape(n, 4) for n in shape)
+    expected = bits(alone(measure, a, b))
+    for workers in (1, 2, 3):
+        assert bits(pairwise(a, b, measure, workers=workers)) == expected
+        for out in (np.full(shape, np.nan), np.full(shape[::-1], np.nan).T):
+            assert pairwise(a, b, measure, out=out, workers=workers) is out
+            assert bits(out) == expected
+
+
+def test_a_hostile_box_is_measured_by_every_thread_as_defined():
+    boxes = [(0, 0, 1e308, 1e308), (0, 0, 2**53 + 1, 1), (1, 1, 5, 5), (3, 2, 7, 6)]
+    assert bits(pairwise(boxes, boxes, workers=2)) == bits(pairwise(boxes, boxes))
+
+
+@pytest.mark.parametrize(
+    ("out", "error", "message"),
+    [
+        (np.empty((2, 1)), ValueError, r"^out must have the shape \(1, 2\), not \(2, 1\)$"),
+        (
+            np.empty((1, 2), dtype=np.float32),
+            TypeError,
+            r"^out must be an array of float64, without a mask$",
+        ),
+        (np.ma.zeros((1, 2)), TypeError, r"^out must be an array of float64, without a mask$"),
+        ([[0.0, 0.0]], TypeError, r"^out must be an array of float64, without a mask$"),
+    ],
+    ids=["shape", "dtype", "masked", "list"],
+)
+def test_a_result_to_write_to_that_does_not_fit_is_refused(out, error, message):
+    with pytest.raises(error, match=message):
+        pairwise([(0, 0, 1, 1)], [(0, 0, 1, 1), (0, 0, 2, 2)], out=out)
+
+
+def test_a_result_that_would_overwrite_the_boxes_is_refused():
+    boxes = np.array([[0.0, 0, 1, 1], [0, 0, 2, 2], [0, 0, 3, 3], [0, 0, 4, 4]])
+    with pytest.raises(ValueError, match=r"^out must not overlap a or b$"):
+        pairwise(boxes, boxes, out=boxes)
+
+
+def test_a_result_beside_the_boxes_is_filled():
+    both = np.zeros((4, 8))
+    both[:, 2:4] = np.arange(1, 5)[:, None]
+    boxes = both[:, :4]
+    expected = pairwise(boxes.copy(), boxes.copy())
+    assert bits(pairwise(boxes, boxes, out=both[:, 4:])) == bits(expected)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("strides", [(0, 8), (8, 0), (0, 0), (8, 8), (8, -8), (16, 8), (8, 4)])
+def test_a_result_whose_values_share_a_place_is_refused(strides, order):
+    memory = np.zeros(100)[50:]
+    shape = (2, 3)
+    if order == "F":
+        shape, strides = shape[::-1], strides[::-1]
+    out = np.lib.stride_tricks.as_strided(memory, shape, strides)
+    with pytest.raises(ValueError, match=r"^out must have a place of its own for each value$"):
+        pairwise([(0, 0, 1, 1)] * shape[0], [(0, 0, 1, 1)] * shape[1], out=out)
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (3, 1), (1, 1), (0, 3), (2, 3)])
+@pytest.mark.parametrize("step", [1, -1, 2])
+def test_a_result_of_any_layout_is_filled(shape, step):
+    a, b = [(0, 0, 1, 1)] * shape[0], [(0, 0, 1, 2)] * shape[1]
+    for out in (np.full((6, 6), np.nan), np.full((6, 6), np.nan).T):
+        out = out[::step, ::step][: shape[0], : shape[1]]
+        assert (pairwise(a, b, out=out) == 0.5).all()
+        assert (out == 0.5).all()
+    row = np.full(3, np.nan)
+    assert (pairwise([(0, 0, 1, 1)], [(0, 0, 1, 2)] * 3, out=row[None]) == 0.5).all()
+
+
+def test_a_result_that_is_read_only_is_refused():
+    out = np.empty((1, 1))
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match=r"^out is read-only$"):
+        pairwise([(0, 0, 1, 1)], [(0, 0, 1, 1)], out=out)
+
+
+@pytest.mark.parametrize("workers", [0, -1])
+def test_less_than_one_worker_is_refused(workers):
+    with pytest.raises(ValueError, match=rf"^workers must be at least 1, it is {workers}$"):
+        pairwise([], [], workers=workers)
+
+
+# By groups.
 
 
 @pytest.mark.usefixtures("small_groups")
