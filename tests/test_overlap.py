@@ -9,6 +9,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+from floats import bits
 
 import iou as package
 from iou import ciou, diou, exact, giou, intersection, iou, overlap, pairwise, union
@@ -47,11 +48,6 @@ def each_exactly(measure, a, b, **kwargs):
     """The table of all pairs, by the definition, rounded once."""
     definition = getattr(exact, measure)
     return [[nearest_float(definition(p, q, **kwargs)) for q in b] for p in a]
-
-
-def bits(value):
-    """What tells apart every two floats, 0.0 and -0.0 too."""
-    return np.asarray(value, dtype=np.float64).tobytes()
 
 
 # Values.

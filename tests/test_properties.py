@@ -6,6 +6,7 @@ from itertools import product
 import mpmath
 import numpy as np
 import pytest
+from floats import bits
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -56,11 +57,6 @@ every_pair = pairs_of(st.deferred(lambda: st.one_of(*NUMBERS.values()))) | st.on
 )
 each_kind = pytest.mark.parametrize("numbers", NUMBERS.values(), ids=NUMBERS)
 each_measure = pytest.mark.parametrize("measure", MEASURES, ids=lambda m: m.__name__)
-
-
-def bits(value):
-    """What tells apart every two floats, 0.0 and -0.0 too."""
-    return np.asarray(value, dtype=np.float64).tobytes()
 
 
 # Near the exact value.

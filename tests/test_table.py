@@ -5,6 +5,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+from floats import bits
 
 import iou as package
 from iou import overlap, pairwise, table
@@ -43,11 +44,6 @@ def scattered(count, seed, side=1.0):
 
 def alone(measure, a, b):
     return np.array([[getattr(package, measure)(p, q) for q in b] for p in a])
-
-
-def bits(value):
-    """What tells apart every two floats, 0.0 and -0.0 too."""
-    return np.asarray(value, dtype=np.float64).tobytes()
 
 
 # What is asked for, and what for it is put into.
