@@ -149,10 +149,16 @@ def add_evaluate(commands: Any) -> None:
         "fractions (default: float)",
     )
     parser.add_argument(
-        "--images", type=Path, metavar="FILE", help="VOC, YOLO: names of the images that count"
+        "--images",
+        type=Path,
+        metavar="FILE",
+        help="VOC, YOLO: a text file with the names of the images that count, one on each line",
     )
     parser.add_argument(
-        "--classes", type=Path, metavar="FILE", help="VOC, YOLO: names of the classes"
+        "--classes",
+        type=Path,
+        metavar="FILE",
+        help="VOC, YOLO: a text file with the names of the classes, one on each line; no YAML",
     )
     parser.add_argument(
         "--sizes",

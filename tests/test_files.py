@@ -651,7 +651,7 @@ BAD_VOC = {
         {"a.xml": voc_annotation(voc_object(difficult="yes"))},
         {},
     ),
-    "{truths}/a.xml, object 1: difficult is 2, not below 2": (
+    "{truths}/a.xml, object 1: difficult is 2, neither 0 nor 1": (
         {"a.xml": voc_annotation(voc_object(difficult="2"))},
         {},
     ),
@@ -711,6 +711,55 @@ def test_lists_and_files_that_name_something_twice_are_refused(voc, tmp_path):
     assert told_by(voc, place, {"a.XML": ONE["a.xml"], **ONE}, {}) == [
         "{truths}/a.xml: is there twice, also as a.XML"
     ]
+
+
+# Lists of names.
+
+
+@pytest.mark.parametrize("option", ["images", "classes"])
+@pytest.mark.parametrize("kind", ["yaml", "YML", "json", "xml"])
+def test_a_list_of_names_is_no_yaml(voc, yolo, tmp_path, option, kind):
+    """Each of its lines would be taken for a name."""
+    path = tmp_path / f"data.{kind}"
+    path.write_text("nc: 2\nnames:\n  - car\n  - boat\n")
+    expected = "YAML" if kind in ("yaml", "YML") else kind.upper()
+    for read, truths, found in ((voc, SCENE, FOUND), (yolo, LABELS, GUESSES)):
+        for source in (path, str(path)):
+            assert problems_of(read, truths, found, **{option: source}) == [
+                f"{path}: is {expected}; write one name on each line of a text file"
+            ]
+
+
+@pytest.mark.parametrize("option", ["images", "classes"])
+@pytest.mark.parametrize("content", [b"", b" \r\n\n", b"\xef\xbb\xbf", b"\xff\xfe"])
+def test_a_list_without_names_is_told(voc, yolo, tmp_path, option, content):
+    path = tmp_path / "names.txt"
+    path.write_bytes(content)
+    for read, truths, found in ((voc, SCENE, FOUND), (yolo, LABELS, GUESSES)):
+        for source, called in ((path, path), ([], option)):
+            assert problems_of(read, truths, found, **{option: source}) == [
+                f"{called}: is empty; there should be one name on each line"
+            ]
+
+
+def test_a_list_that_is_no_text_is_not_taken_for_an_empty_one(yolo, tmp_path):
+    path = tmp_path / "names.txt"
+    path.write_bytes(b"\xffcar")
+    (problem,) = problems_of(yolo, LABELS, GUESSES, classes=path)
+    assert problem.startswith(f"{path}: is no Unicode text")
+
+
+def test_a_class_beyond_a_file_of_classes_names_the_file(yolo, tmp_path):
+    path = tmp_path / "obj.names"
+    path.write_text("car\nboat\n")
+    place = tmp_path / "yolo"
+    beyond = "class is 2, but {} has 2 names, counted from 0"
+    for options, named in (({"classes": path}, path), ({}, "{truths}/classes.txt")):
+        beside = {} if options else {"classes.txt": "car\nboat\n"}
+        assert told_by(yolo, place, LABELS | beside, GUESSES, **options) == [
+            "{truths}/a.txt, line 2: " + beyond.format(named),
+            "{found}/b.txt, line 1: " + beyond.format(named),
+        ]
 
 
 # YOLO.
@@ -800,7 +849,7 @@ BAD_YOLO = {
         {},
         {},
     ),
-    "{truths}/a.txt, line 1: class is 1, not below 1": (
+    "{truths}/a.txt, line 1: class is 1, but classes has 1 name, counted from 0": (
         {"a.txt": "1 0.5 0.5 0.1 0.1"},
         {},
         {"classes": ["car"]},

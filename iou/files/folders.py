@@ -15,6 +15,8 @@ FilePath = str | os.PathLike[str]
 Texts = Sequence[str | None]
 # A file, a place in it, and what stands there.
 Line = tuple[Path, int, Texts]
+# Kinds of files in which a line is more, or less, than one name.
+_NO_LISTS = {".json": "JSON", ".xml": "XML", ".yaml": "YAML", ".yml": "YAML"}
 _PICTURES = {".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"}
 
 
@@ -56,13 +58,26 @@ def read_names(
     problems: Problems,
     name_of: Callable[[str], str] = str,
 ) -> list[str]:
-    """Read a list of names; a file has one on each line."""
+    """Read a list of names, without which nothing more can be read; a file has one on each line."""
     if isinstance(source, str | os.PathLike):
-        what = str(source)
+        what = called(source, what)
+        if kind := _NO_LISTS.get(Path(source).suffix.lower()):
+            problems.add(what, f"is {kind}; write one name on each line of a text file")
+            problems.stop_if_any()
         source = [line for _, line in lines_of(Path(source), problems)]
     names = list(map(name_of, source))
+    if not names:
+        # A file that is no text has no names, and is not empty.
+        problems.stop_if_any()
+        problems.add(what, "is empty; there should be one name on each line")
+        problems.stop_if_any()
     reject_repeated(names, what, problems)
     return names
+
+
+def called(source: object, what: str) -> str:
+    """Tell how a message calls what a caller gave: a file by its path."""
+    return str(source) if isinstance(source, str | os.PathLike) else what
 
 
 def reject_repeated(names: Iterable[str | None], where: str, problems: Problems) -> None:

@@ -197,20 +197,21 @@ def _whole_in(text: str | None) -> int:
     return int(text)
 
 
-def whole_below(count: int) -> Kind:
-    """Read whole numbers below a bound."""
+def whole_below(count: int, beyond: str) -> Kind:
+    """Read whole numbers below a bound; `beyond` says what is wrong with others."""
 
     def one(text: str | None) -> int:
         number = _whole_in(text)
         if number >= count:
-            raise ValueError(f"is {number}, not below {count}")
+            raise ValueError(f"is {number}, {beyond}")
         return number
 
     return Kind(np.int64, one)
 
 
+WHOLE_IN = Kind(np.int64, _whole_in)
 NUMBER_IN = Kind(np.float64, _number_in, _numbers_in)
-FLAG_IN = whole_below(2)
+FLAG_IN = whole_below(2, "neither 0 nor 1")
 
 
 def place_in(names: Sequence[str]) -> Kind:

@@ -39,8 +39,8 @@ def read_voc(
         Names of the images that count, or a text file with one on each line, as
         ``ImageSets/Main/test.txt`` in VOC. By default, those that have an XML file.
     classes : path or sequence of str, optional
-        Names of the classes, or a text file with one on each line. By default, those that objects
-        have.
+        Names of the classes, or a text file with one on each line, and no YAML. By default, those
+        that objects have.
     progress : callable, optional
         Takes a sequence and a text that says what is done with it, and hands out its items.
 

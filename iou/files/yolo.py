@@ -11,6 +11,7 @@ from .folders import (
     Fields,
     FilePath,
     Line,
+    called,
     fields_of,
     files_in,
     image_name,
@@ -19,7 +20,7 @@ from .folders import (
 )
 from .rows import Problems, Rows
 from .tables import DataSet, Images, Progress, Table, collector_at_rest, data_set, follow
-from .values import NUMBER_IN, SIZE, Column, listed, shown, whole_below
+from .values import NUMBER_IN, SIZE, WHOLE_IN, Column, listed, shown, whole_below
 
 
 @collector_at_rest()
@@ -47,8 +48,9 @@ def read_yolo(
         a picture, the name of the file is taken. One without a file of truths has no objects. By
         default, images are those that have such a file, which may be empty.
     classes : path or sequence of str, optional
-        Names of the classes, or a text file with one on each line. By default, ``classes.txt`` in
-        the folder of truths; without it, every class is known, and called by its number.
+        Names of the classes, or a text file with one on each line, and no YAML. By default,
+        ``classes.txt`` in the folder of truths; without it, every class is known, and called by its
+        number.
     sizes : path, (width, height), or mapping of str to (width, height), optional
         Sizes of the images, in pixels: one for all, or one for each name. A text file has a name,
         a width and a height on each line.
@@ -98,8 +100,12 @@ def read_yolo(
         problems.add(str(truths), "there is no .txt file")
     if classes is None:
         classes = names_file
-    known = None if classes is None else read_names(classes, "classes", problems)
-    class_kind = whole_below(2**63 if known is None else len(known))
+    known, class_kind = None, WHOLE_IN
+    if classes is not None:
+        known = read_names(classes, "classes", problems)
+        count = f"{len(known)} {'name' if len(known) == 1 else 'names'}"
+        beyond = f"but {called(classes, 'classes')} has {count}, counted from 0"
+        class_kind = whole_below(len(known), beyond)
     found = files_in(predictions, ".txt", problems)
     found.pop("classes", None)
     for name in sorted(found.keys() - set(names)):
