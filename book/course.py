@@ -332,7 +332,8 @@ def chapter_slides(name: str, numbers: dict[str, str]) -> Iterator[str]:
 
 def deck(part: str, names: list[str], numbers: dict[str, str]) -> str:
     """Write the slides of a part as a page that loads no more than MathJax."""
-    chapters = "\n".join(f"1. {title(name)}" for name in names)
+    whole = [name for names in parts().values() for name in names]
+    chapters = "\n".join(f"{whole.index(n) + 1}. {title(n)}" for n in names)
     slides = [slide(f"<h1>{html.escape(part)}</h1>", rendered(chapters))]
     for name in names:
         slides += chapter_slides(name, numbers)
@@ -367,17 +368,26 @@ def decks() -> None:
         shutil.copy(ROOT / "book" / "_static" / file, folder)
 
 
+PLACES = {
+    "student": "student/",
+    "instructor": "instructor/",
+    "slides": "slides/",
+    "pdf": "book.pdf",
+}
+
+
 def main(*kinds: str) -> None:
     """Make all of the course, or the kinds that are named."""
     OUT.mkdir(parents=True, exist_ok=True)
-    for kind in kinds or ("student", "instructor", "slides", "pdf"):
-        print(kind, flush=True)
+    for kind in kinds or PLACES:
+        print(f"Making {PLACES[kind]}", flush=True)
         if kind == "slides":
             decks()
         elif kind == "pdf":
             paper.print_book(OUT / "book.pdf")
         else:
             notebooks(kind)
+    print(f"Done. Open the folder {OUT}")
 
 
 if __name__ == "__main__":

@@ -204,6 +204,8 @@ def test_a_deck_shows_every_picture_and_summary_of_its_part(part: str) -> None:
     assert page.count("<h2>Summary</h2>") == len(names)
     assert page.count("<h2>Exercise: ") == len(names)
     assert all(f"<h1>{course.title(name)}" in page for name in names)
+    first = int(re.search(r'<ol(?: start="(\d+)")?>', page)[1] or 1)
+    assert NAMES[first - 1 : first - 1 + len(names)] == names
     assert course.PLACE not in page
     assert not re.search(r"\{[a-z:]+\}`", page)
 
@@ -237,10 +239,13 @@ def test_a_notebook_brings_the_measurements_that_it_reads(make: Callable) -> Non
     }
 
 
-def test_everything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_everything_is_written_and_said_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
     monkeypatch.setattr(course, "OUT", tmp_path)
     monkeypatch.setattr(course, "parts", lambda: {"Part": ["speed"]})
     course.main("student", "instructor", "slides")
+    assert capsys.readouterr().out.splitlines()[-1] == f"Done. Open the folder {tmp_path}"
     found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
     assert {"student/speed.ipynb", "instructor/speed.ipynb", "slides/part-1.html"} < found
     # What a deck loads lies where it looks for it.
