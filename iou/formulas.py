@@ -62,19 +62,19 @@ class Planes:
         start = -memory.ctypes.data % _LINE // memory.itemsize
         self._planes = memory[start : start + planes * count]
         self._taken = 0
-        self._known: dict[tuple[int, ...], Numbers] = {}
+        self._known: dict[tuple[int, tuple[int, ...]], tuple[Numbers, int]] = {}
 
     def take(self, *shape: int) -> Numbers:
         """Hand out an array of the shape (*shape, n), whatever is in it."""
         start = self._taken
-        self._taken += prod(shape)
-        place = start, *shape
-        if place not in self._known:
-            if self._taken > self.planes:
+        if (start, shape) not in self._known:
+            end = start + prod(shape)
+            if end > self.planes:
                 raise ValueError(f"a room of {self.planes} planes is full")
-            planes = self._planes[start * self.count : self._taken * self.count]
-            self._known[place] = planes.reshape(*shape, self.count)
-        return self._known[place]
+            planes = self._planes[start * self.count : end * self.count]
+            self._known[start, shape] = planes.reshape(*shape, self.count), end
+        array, self._taken = self._known[start, shape]
+        return array
 
     def number(self, value: float) -> Any:
         """Make a float one of the numbers that are computed with."""
@@ -574,9 +574,9 @@ class Formula:
             pair.room.passage.clear()
         np.subtract(1, values, out=values)
         if gradient is not None:
-            outward = pair.pred.edges
+            low, high = outward = pair.pred.edges
             slopes.outward(pair, outward)
-            FORMATS[self.fmt].slopes(*outward, gradient, pair.room)
+            FORMATS[self.fmt].slopes(low, high, gradient, pair.room)
             pair.room.passage.clear()
 
 
@@ -599,8 +599,7 @@ class Format:
 
 def _corners(numbers: Numbers, room: Room) -> tuple[Numbers, Numbers]:
     edges = room.take(2, 2)
-    np.copyto(edges[0], numbers[:2])
-    np.copyto(edges[1], numbers[2:])
+    np.copyto(edges.reshape(4, -1), numbers)
     return edges, np.subtract(edges[1], edges[0], out=room.take(2))
 
 

@@ -661,7 +661,8 @@ def _pair(pred: Boxes, target: Boxes, room: Room) -> Pair:
 
 def _pair_of_corners(pred: Numbers, target: Numbers, room: Room) -> Pair:
     """Pair boxes from their corners, shape (4, n)."""
-    return Pair(*(FORMATS["xyxy"].rectangles(corners, room) for corners in (pred, target)), room)
+    of_corners = FORMATS["xyxy"].rectangles
+    return Pair(of_corners(pred, room), of_corners(target, room), room)
 
 
 def _exactly(pred: Boxes, target: Boxes, row: int, height: int, fill: Fill) -> list[float]:

@@ -191,9 +191,9 @@ def _by_edges(term: Term, pair: Pair, formula: Formula, departures: Collection[s
         continue
     room.passage.clear()
     gradient = room.take(4)
-    outward = room.passage.take(2, 2)
+    low, high = outward = room.passage.take(2, 2)
     slopes.outward(pair, outward)
-    FORMATS["cxcywh"].slopes(*outward, gradient, room)
+    FORMATS["cxcywh"].slopes(low, high, gradient, room)
     room.passage.clear()
     if "whole_edges" in departures:
         gradient[2:] *= 2
