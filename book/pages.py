@@ -3,6 +3,9 @@
 import re
 from typing import Any
 
+from docutils import nodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
 # What the interactive figures run on.
 SCRIPTS = {
     "iou.js": "<iou-",
@@ -17,6 +20,39 @@ STILL = re.compile(r"(<iou-\w+[^>]*>.*?<img )", re.DOTALL)
 # To a browser a formula is a picture: a line may break between it and a full stop.
 STOPPED = re.compile(
     r'(<span class="math[^>]* nohighlight">[^<]*</span>[.,;:!?)’”]+)'
+)
+
+# The numbers of a box, if they are short, and a size: "(0, 0, 4, 4)", "4 × 2".
+WHOLE = re.compile(r"\([−\d][\d.]{0,2}(?:, [−\d][\d.]{0,2})+\)|\d+ × \d+")
+CODE_OR_MATHS = (nodes.FixedTextElement, nodes.literal, nodes.math)
+
+
+class KeepTogether(SphinxPostTransform):
+    """Let no line end within a box or within a size."""
+
+    # References have their text by then.
+    default_priority = 900
+
+    def run(self, **_: Any) -> None:
+        """Put in spaces at which no line breaks; a table needs its breaks."""
+        for text in list(self.document.findall(nodes.Text)):
+            whole = WHOLE.sub(lambda found: found[0].replace(" ", "\u00a0"), text)
+            if whole != text and not _is_in((*CODE_OR_MATHS, nodes.entry), text):
+                text.parent.replace(text, nodes.Text(whole))
+
+
+def _is_in(kinds: tuple[type, ...], node: nodes.Node) -> bool:
+    while node.parent is not None:
+        node = node.parent
+        if isinstance(node, kinds):
+            return True
+    return False
+
+
+# What stands where something is folded, and where it is not.
+FOLD = re.compile(
+    r'(<p class="collapsed [^>]*>Show ([^<(]*[^<( ])[^<]*</p>\s*'
+    r'<p class="expanded [^>]*>)[^<]*'
 )
 
 
@@ -48,9 +84,14 @@ def with_trimmed_code(body: str) -> str:
     return body.replace("\n\n</pre>", "\n</pre>")
 
 
+def with_folds_named(body: str) -> str:
+    """Call what can be hidden again what it was called before it was shown."""
+    return FOLD.sub(r"\1Hide \2", body)
+
+
 def deferred(script: Any) -> Any:
     """Let a script of a file wait until the page is there; others rely on one."""
-    if script.filename in (None, "_static/documentation_options.js"):
+    if script.filename in ("", "_static/documentation_options.js"):
         return script
     attributes = {**script.attributes, "defer": "defer"}
     return type(script)(script.filename, priority=script.priority, **attributes)
@@ -61,6 +102,7 @@ MENDS = (
     with_listed_entries,
     with_stops_in_place,
     with_trimmed_code,
+    with_folds_named,
 )
 
 
@@ -82,6 +124,7 @@ def change(
 
 def setup(app: Any) -> dict[str, bool]:
     """Connect it to the builder."""
+    app.add_post_transform(KeepTogether)
     # After all other extensions have named their scripts.
     app.connect("html-page-context", change, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -32,6 +32,7 @@ from helpers import (
     soup_of,
 )
 from PIL import Image
+from sphinx.builders.html._assets import _JavaScript
 
 from iou import plot
 
@@ -174,6 +175,45 @@ def test_no_line_starts_with_a_full_stop_or_a_number(soup: BeautifulSoup) -> Non
     assert [a for a in soup.select("a .std-numref") if "Fig. " in a.get_text()] == []
 
 
+def test_no_line_ends_within_a_box_or_a_size(soup: BeautifulSoup) -> None:
+    for article in soup.select(".bd-article"):
+        for text in article.find_all(string=pages.WHOLE):
+            assert text.find_parent(["pre", "code", "svg", "table"]) or text.find_parent(
+                class_="math"
+            )
+
+
+def test_what_is_unfolded_is_hidden_under_the_name_by_which_it_was_shown(
+    soup: BeautifulSoup,
+) -> None:
+    for fold in soup.select("details.hide"):
+        shown, hidden = (
+            fold.select_one(f".{state}").get_text() for state in ("collapsed", "expanded")
+        )
+        assert shown.partition(" (")[0] == hidden.replace("Hide", "Show", 1)
+
+
+@pytest.mark.parametrize("what", ["the solution", "how they were chosen"])
+def test_a_fold_keeps_its_name_without_what_it_warns_of(what: str) -> None:
+    fold = (
+        '<p class="collapsed title">Show {what}{more}</p>\n<p class="expanded title">{hide}</p>\n'
+    )
+    before = fold.format(what=what, more=" (it tells all)", hide="Hide {type}")
+    after = fold.format(what=what, more=" (it tells all)", hide=f"Hide {what}")
+    assert pages.with_folds_named(2 * before) == 2 * after
+
+
+def test_only_a_script_of_a_file_waits() -> None:
+    inline = _JavaScript("", body="let x = 1")
+    assert pages.deferred(inline) is inline
+    waiting = pages.deferred(_JavaScript("_static/a.js", priority=7))
+    assert (waiting.priority, waiting.attributes) == (7, {"defer": "defer"})
+
+
+def test_no_script_waits_for_nothing(soup: BeautifulSoup) -> None:
+    assert soup.select("script[defer]:not([src])") == []
+
+
 def test_code_does_not_end_with_an_empty_line(soup: BeautifulSoup) -> None:
     assert [pre for pre in soup.select(".bd-article pre") if pre.get_text().endswith("\n\n")] == []
 
@@ -222,6 +262,16 @@ def test_the_icons_of_all_pages_are_in_the_style_sheet(
     css = (html / "_static/styles/pydata-sphinx-theme.css").read_text("utf-8")
     assert [name for name in named if f".{name}:before{{content:" not in css] == []
     assert "webfonts/" not in css
+
+
+def test_the_same_icons_are_the_same_bytes_at_any_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    styles = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static/styles"
+    css = "src:url(../vendor/fontawesome/webfonts/fa-solid-900.woff2) x}.a{content:'\\f015'}"
+    made = []
+    for time in ("1000000000", "2000000000"):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", time)
+        made.append(lighter.with_icons(css, styles))
+    assert made[0] == made[1] != css
 
 
 STYLE_NOTE = re.compile(r"/\*.*?\*/", re.DOTALL)
