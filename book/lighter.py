@@ -10,6 +10,7 @@ an old file for a new one, and comes with its licences.
 """
 
 import base64
+import logging
 import re
 import zlib
 from importlib.metadata import distribution
@@ -20,6 +21,9 @@ from typing import Any
 from fontTools import subset
 from fontTools.ttLib import TTFont
 from PIL import Image
+
+# It tells each table that it looks at.
+logging.getLogger("fontTools").setLevel(logging.WARNING)
 
 EMBEDDED = re.compile(r'data:image/png;base64,\s*([^"]+)')
 OUTLINE = re.compile(r'(?<= d=")[^"]+')
@@ -113,7 +117,8 @@ def with_icons(css: str, folder: Path) -> str:
     ]
 
     def embedded(source: re.Match[str]) -> str:
-        font = TTFont(folder / f"{source[1]}.ttf")
+        # Without the time of writing: the same icons are the same bytes.
+        font = TTFont(folder / f"{source[1]}.ttf", recalcTimestamp=False)
         options = subset.Options(
             layout_features=[], name_IDs=[0, 13, 14], hinting=False
         )
