@@ -476,6 +476,15 @@ def of_evaluation_from_files(truths: Path, predictions: Path) -> Iterator[Conten
 
 # Losses and their gradients.
 
+# What they are called, and what they need besides boxes.
+LOSSES: dict[str, tuple[str, dict[str, Any]]] = {
+    **{measure: (name, {}) for measure, name in NAMES.items()},
+    "eiou": ("EIoU", {}),
+    "alpha_iou": ("α-IoU", {"power": 3}),
+    "mpdiou": ("MPDIoU", {"image": (1208, 1108)}),
+    "nwd": ("NWD", {"constant": 100}),
+}
+
 
 def beside(targets: Array, seed: int) -> Array:
     """Predictions: targets that are moved, widened and narrowed by about a quarter of a side."""
@@ -487,24 +496,48 @@ def beside(targets: Array, seed: int) -> Array:
 
 
 def autograd(measure: str, pred: Any, target: Any) -> tuple[Any, Any]:
-    """Losses by the formula in PyTorch, and what autograd makes of it."""
+    """Losses by the formula in PyTorch, and what autograd makes of it.
+
+    It takes columns apart, for the slope of ``prod(dim=1)`` alone would take as long as all else.
+    """
     torch = peer("torch")
     assert torch is not None
-    sides, target_sides = pred[:, 2:] - pred[:, :2], target[:, 2:] - target[:, :2]
-    shared = torch.minimum(pred[:, 2:], target[:, 2:]) - torch.maximum(pred[:, :2], target[:, :2])
-    shared = shared.clamp(min=0).prod(dim=1)
-    union = sides.prod(dim=1) + target_sides.prod(dim=1) - shared
-    loss = 1 - shared / union
-    hull = torch.maximum(pred[:, 2:], target[:, 2:]) - torch.minimum(pred[:, :2], target[:, :2])
+    options = LOSSES[measure][1]
+    a, b = pred.unbind(1), target.unbind(1)
+    axes = (0, 2), (1, 3)
+    w, h = (a[high] - a[low] for low, high in axes)
+    w_b, h_b = (b[high] - b[low] for low, high in axes)
+    if measure in ("diou", "ciou", "eiou", "nwd"):
+        x, y = ((a[low] + a[high] - b[low] - b[high]) / 2 for low, high in axes)
+        between = x.square() + y.square()
+    if measure == "nwd":
+        distance = (between + ((w - w_b).square() + (h - h_b).square()) / 4).sqrt()
+        loss = 1 - (-distance / options["constant"]).exp()
+        return loss.detach(), torch.autograd.grad(loss.sum(), pred)[0]
+    shared_w, shared_h = (
+        (torch.minimum(a[high], b[high]) - torch.maximum(a[low], b[low])).clamp(min=0)
+        for low, high in axes
+    )
+    shared = shared_w * shared_h
+    union = w * h + w_b * h_b - shared
+    overlap = shared / union
+    loss = 1 - (overlap ** options["power"] if measure == "alpha_iou" else overlap)
+    if measure in ("giou", "diou", "ciou", "eiou"):
+        hull_w, hull_h = (
+            torch.maximum(a[high], b[high]) - torch.minimum(a[low], b[low]) for low, high in axes
+        )
     if measure == "giou":
-        loss = loss + 1 - union / hull.prod(dim=1)
-    if measure in ("diou", "ciou"):
-        between = (pred[:, :2] + pred[:, 2:] - target[:, :2] - target[:, 2:]) / 2
-        loss = loss + between.square().sum(dim=1) / hull.square().sum(dim=1)
+        loss = loss + 1 - union / (hull_w * hull_h)
+    if measure in ("diou", "ciou", "eiou"):
+        loss = loss + between / (hull_w.square() + hull_h.square())
     if measure == "ciou":
-        turn = torch.atan2(*target_sides.unbind(1)) - torch.atan2(*sides.unbind(1))
-        v = 4 / math.pi**2 * turn.square()
-        loss = loss + (v / ((1 - shared / union) + v)).detach() * v
+        v = 4 / math.pi**2 * (torch.atan2(w_b, h_b) - torch.atan2(w, h)).square()
+        loss = loss + (v / (1 - overlap + v)).detach() * v
+    if measure == "eiou":
+        loss = loss + ((w - w_b) / hull_w).square() + ((h - h_b) / hull_h).square()
+    if measure == "mpdiou":
+        width, height = options["image"]
+        loss = loss + (pred - target).square().sum(dim=1) / (width**2 + height**2)
     return loss.detach(), torch.autograd.grad(loss.sum(), pred)[0]
 
 
@@ -525,14 +558,14 @@ def in_columns(losses_and_gradients: tuple[Any, Any]) -> Array:
 
 def of_losses(measure: str, pred: Array, target: Array) -> Iterator[Contender]:
     """List what computes losses and their gradients, row by row."""
-    call = partial(module.loss_and_gradient, measure=measure)
+    call = partial(module.loss_and_gradient, measure=measure, **LOSSES[measure][1])
     ours = Contender("**iou.loss_and_gradient**", call, pred, target, 1, in_columns, "ours")
     yield ours
     if torch := peer("torch"):
         tensors = torch.tensor(pred, requires_grad=True), torch.from_numpy(target)
         theirs = Contender("torch, autograd of the formula", partial(autograd, measure), *tensors)
         yield replace(theirs, answer=in_columns)
-        if measure != "iou" and peer("torchvision.ops"):
+        if measure in ("giou", "diou", "ciou") and peer("torchvision.ops"):
             call = partial(torchvision_loss, measure)
             yield replace(theirs, name="torchvision, autograd", call=call, answer=in_columns)
 
@@ -747,7 +780,7 @@ def losses(quick: bool) -> Iterator[Table]:
     count, rounds = (50, 2) if quick else (300_000, 7)
     target = scattered(count, 1)
     pred = beside(target, 2)
-    for measure, name in NAMES.items():
+    for measure, (name, _) in LOSSES.items():
         title = f"Loss and gradient, {name}, {count} boxes"
         table = Table("losses", title, [count, count], "nanoseconds per box")
         yield race(table, list(of_losses(measure, pred, target)), rounds, per=1e9 / count)
