@@ -160,7 +160,8 @@ def loss(
     (1.0, 0.0)
     """
     formula = formula_of(measure, fmt, alpha, power=power, image=image, constant=constant)
-    return _values(*_read(pred, target, formula), formula)
+    found = _of_plain(pred, target, formula, with_gradient=False)
+    return _values(*_read(pred, target, formula), formula) if found is None else found[0]
 
 
 def loss_and_gradient(
@@ -528,8 +529,8 @@ def _values(pred: Boxes, target: Boxes, formula: Formula) -> float | FloatArray:
 
 
 def _of_plain(
-    pred: ArrayLike, target: ArrayLike, formula: Formula
-) -> tuple[float | FloatArray, FloatArray] | None:
+    pred: ArrayLike, target: ArrayLike, formula: Formula, *, with_gradient: bool = True
+) -> tuple[float | FloatArray, Any] | None:
     """Compute losses and gradients of boxes that need no care; None where one of them does.
 
     These are corners in float64, of boxes whose area is a normal number, that no step of the
@@ -542,7 +543,8 @@ def _of_plain(
     except ValueError:
         return None
     rows, target_rows = first.reshape(-1, 4), second.reshape(-1, 4)
-    values, gradient = np.empty(len(rows)), np.empty(rows.shape)
+    values = np.empty(len(rows))
+    gradient = np.empty(rows.shape) if with_gradient else None
     try:
         with np.errstate(all="raise"):
             for part, room in _blocks_in_rooms(len(rows)):
@@ -552,10 +554,12 @@ def _of_plain(
                 # One that is infinite leaves no union that is finite.
                 if not pair.union.max() < np.inf:
                     return None
-                formula.fill(gradient[part].T, pair, values[part])
+                here = None if gradient is None else gradient[part].T
+                formula.fill(here, pair, values[part])
     except FloatingPointError:
         return None
-    return _shaped(values, first.shape[:-1]), gradient.reshape(first.shape)
+    whole = None if gradient is None else gradient.reshape(first.shape)
+    return _shaped(values, first.shape[:-1]), whole
 
 
 def _is_plain(boxes: Any) -> bool:
