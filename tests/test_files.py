@@ -603,28 +603,32 @@ def test_a_list_of_images_chooses_and_a_list_of_classes_numbers(voc, tmp_path):
     assert columns(listed) == columns(data)
 
 
+# Nothing was found.
+NOTHING_VOC, NOTHING_YOLO = {"dog.txt": ""}, {"a.txt": ""}
 BOMB = b'<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;">]><annotation>&c;</annotation>'
 ONE = {"a.xml": voc_annotation(voc_object())}
 BAD_VOC = {
-    "{truths}: there is no .xml file": ({}, {}),
-    "{truths}/a.xml: no element found: line 1, column 0": ({"a.xml": ""}, {}),
-    "{truths}/a.xml: unclosed token: line 1, column 12": ({"a.xml": "<annotation><object"}, {}),
-    "{truths}/a.xml: is no annotation: it starts with <html>": ({"a.xml": "<html/>"}, {}),
+    "{truths}/a.xml: no element found: line 1, column 0": ({"a.xml": ""}, NOTHING_VOC),
+    "{truths}/a.xml: unclosed token: line 1, column 12": (
+        {"a.xml": "<annotation><object"},
+        NOTHING_VOC,
+    ),
+    "{truths}/a.xml: is no annotation: it starts with <html>": ({"a.xml": "<html/>"}, NOTHING_VOC),
     "{truths}/a.xml: declares a document type, which annotations have no use for": (
         {"a.xml": BOMB},
-        {},
+        NOTHING_VOC,
     ),
     "{truths}/a.xml: there are 2 <xmin> in one <bndbox>": (
         {"a.xml": ONE["a.xml"].replace("<ymin>", "<xmin>3</xmin><ymin>")},
-        {},
+        NOTHING_VOC,
     ),
     "{truths}/a.xml: there are 2 <bndbox> in one <object>": (
         {"a.xml": ONE["a.xml"].replace("</bndbox>", "</bndbox><bndbox></bndbox>")},
-        {},
+        NOTHING_VOC,
     ),
     "{truths}/a.xml, object 1: name is missing": (
-        {"a.xml": ONE["a.xml"].replace("<name>dog</name>", "")},
-        {},
+        {"a.xml": voc_annotation(voc_object(), voc_object()).replace("<name>dog</name>", "", 1)},
+        NOTHING_VOC,
     ),
     "{truths}/a.xml, object 2: xmax is missing": (
         {
@@ -633,43 +637,43 @@ BAD_VOC = {
                 "</name><bndbox><xmin>1</xmin><ymin>1</ymin><ymax>9</ymax></bndbox></object>",
             )
         },
-        {},
+        NOTHING_VOC,
     ),
     "{truths}/a.xml, object 1: xmin is '', not a number": (
         {"a.xml": voc_annotation(voc_object(box=("", 1, 1, 1)))},
-        {},
+        NOTHING_VOC,
     ),
     "{truths}/a.xml, object 1: ymin is '1_0', not a number": (
         {"a.xml": voc_annotation(voc_object(box=(1, "1_0", 20, 20)))},
-        {},
+        NOTHING_VOC,
     ),
     "{truths}/a.xml, object 1: xmax is NaN": (
         {"a.xml": voc_annotation(voc_object(box=(1, 1, "nan", 1)))},
-        {},
+        NOTHING_VOC,
     ),
     "{truths}/a.xml, object 1: difficult is 'yes', not a whole number": (
         {"a.xml": voc_annotation(voc_object(difficult="yes"))},
-        {},
+        NOTHING_VOC,
     ),
     "{truths}/a.xml, object 1: difficult is 2, neither 0 nor 1": (
         {"a.xml": voc_annotation(voc_object(difficult="2"))},
-        {},
+        NOTHING_VOC,
     ),
     "{truths}/a.xml, object 1: box (9, 1, 8, 5): x_max < x_min": (
         {"a.xml": voc_annotation(voc_object(box=(9, 1, 8, 5)))},
-        {},
+        NOTHING_VOC,
     ),
     "{truths}/a.xml, object 1: box (101, 1, 120, 5) lies outside its image": (
         {"a.xml": voc_annotation(voc_object(box=(101, 1, 120, 5)))},
-        {},
+        NOTHING_VOC,
     ),
     "{truths}/a.xml, size 1: (0, 50) is not above 0": (
         {"a.xml": voc_annotation(size="<size><width>0</width><height>50</height></size>")},
-        {},
+        NOTHING_VOC,
     ),
     "{truths}/a.xml, size 1: height is missing": (
         {"a.xml": voc_annotation(size="<size><width>5</width></size>")},
-        {},
+        NOTHING_VOC,
     ),
     "{found}/cat.txt: class 'cat' is unknown": (ONE, {"cat.txt": ""}),
     "{found}/dog.txt: class 'dog' has two files, this and comp4_det_test_dog.txt": (
@@ -703,17 +707,83 @@ def test_whatever_is_wrong_with_voc_is_told_in_one_message(voc, tmp_path, expect
 
 def test_lists_and_files_that_name_something_twice_are_refused(voc, tmp_path):
     place = tmp_path / "voc"
-    assert told_by(voc, place, ONE, {}, images=["a", "a.jpg", "b"], classes=["dog", "dog"]) == [
+    assert told_by(
+        voc, place, ONE, NOTHING_VOC, images=["a", "a.jpg", "b"], classes=["dog", "dog"]
+    ) == [
         "images: 'a' is there 2 times",
         "{truths}/b.xml: is missing",
         "classes: 'dog' is there 2 times",
     ]
-    assert told_by(voc, place, {"a.XML": ONE["a.xml"], **ONE}, {}) == [
+    assert told_by(voc, place, {"a.XML": ONE["a.xml"], **ONE}, NOTHING_VOC) == [
         "{truths}/a.xml: is there twice, also as a.XML"
     ]
 
 
-# Lists of names.
+# Folders, and lists of names.
+
+
+@pytest.mark.parametrize("options", [{}, {"images": ["a"]}, {"classes": ["dog", "cat", "cow"]}])
+@pytest.mark.parametrize("others", [{}, {"a.csv": "", "b.json": "[]"}])
+def test_a_folder_without_a_file_of_its_kind_is_refused(voc, yolo, tmp_path, others, options):
+    """An image may well have no predictions; that none has a file is a mistyped path."""
+    for kind, read, truths, found, missing in (
+        (
+            "voc",
+            voc,
+            others,
+            NOTHING_VOC,
+            "{truths}: there is no .xml file with the objects of an image",
+        ),
+        (
+            "yolo",
+            yolo,
+            others,
+            GUESSES,
+            "{truths}: there is no .txt file with the objects of an image",
+        ),
+    ):
+        assert told_by(read, tmp_path / kind, truths, found, **options) == [missing]
+
+
+@pytest.mark.parametrize("options", [{}, {"images": ["a"]}, {"classes": ["dog", "cat", "cow"]}])
+@pytest.mark.parametrize("others", [{}, {"a.xml": "<annotation/>", "b.json": "[]"}])
+def test_no_file_at_all_is_not_taken_for_no_prediction(voc, yolo, tmp_path, others, options):
+    for kind, read, truths, what in (
+        ("voc", voc, ONE, "a class"),
+        ("yolo", yolo, LABELS, "an image"),
+    ):
+        assert told_by(read, tmp_path / kind, truths, others, **options) == [
+            f"{{found}}: there is no .txt file with the predictions of {what}"
+        ]
+
+
+def test_names_of_classes_are_no_objects_and_no_predictions(yolo, tmp_path):
+    classes = {"classes.txt": "car\nboat\nsign"}
+    assert told_by(yolo, tmp_path / "yolo", classes, classes, images=["a"]) == [
+        "{truths}: there is no .txt file with the objects of an image",
+        "{found}: there is no .txt file with the predictions of an image",
+    ]
+
+
+def test_a_list_of_images_is_one_of_this_folder(yolo, tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("images/train/x.jpg\nimages/train/y.jpg\n")
+    for source, called in ((path, path), (["x", "y"], "images")):
+        told = told_by(yolo, tmp_path / "yolo", LABELS, {"x.txt": ""}, images=source)
+        assert told == [f"{{truths}}: there is no .txt file of an image in {called}"]
+    assert yolo(LABELS, {"x.txt": ""}, images=["x", "a"]).image_names == {0: "x", 1: "a"}
+
+
+def test_a_file_may_say_that_nothing_was_found(voc, yolo):
+    for data in (voc(ONE, NOTHING_VOC), yolo(LABELS, NOTHING_YOLO)):
+        assert len(data.predictions) == 0
+        assert data.notes == ("1 of 1 images with objects have no prediction",)
+
+
+def test_classes_are_not_called_unknown_while_a_file_that_may_have_them_is_unread(voc, tmp_path):
+    assert told_by(voc, tmp_path / "voc", ONE | {"b.xml": ""}, {"cat.txt": "", "dog.txt": ""}) == [
+        "{truths}/b.xml: no element found: line 1, column 0"
+    ]
 
 
 @pytest.mark.parametrize("option", ["images", "classes"])
@@ -823,46 +893,49 @@ def test_images_may_be_listed_as_paths_of_pictures(yolo, tmp_path):
 
 
 BAD_YOLO = {
-    "{truths}: there is no .txt file": ({}, {}, {}),
     "{truths}/a.txt, line 2: there are 4 fields, not 5 (class x_c y_c w h)": (
         {"a.txt": "0 0.5 0.5 0.1 0.1\n0 0.5 0.5 0.1"},
-        {},
+        NOTHING_YOLO,
         {},
     ),
     "{truths}/a.txt, line 1: there are 6 fields, not 5 (class x_c y_c w h); is the last a score?": (
         {"a.txt": "0 0.5 0.5 0.1 0.1 0.9"},
-        {},
+        NOTHING_YOLO,
         {},
     ),
     "{truths}/a.txt, line 1: there are 9 fields, not 5 (class x_c y_c w h); an outline?": (
         {"a.txt": "0 0.5 0.5 0.1 0.1 0.9 0.5 0.2 0.2"},
-        {},
+        NOTHING_YOLO,
         {},
     ),
     "{truths}/a.txt, line 1: class is '-1', not a whole number": (
         {"a.txt": "-1 0.5 0.5 0.1 0.1"},
-        {},
+        NOTHING_YOLO,
         {},
     ),
     "{truths}/a.txt, line 1: class is '1.5', not a whole number": (
         {"a.txt": "1.5 0.5 0.5 0.1 0.1"},
-        {},
+        NOTHING_YOLO,
         {},
     ),
     "{truths}/a.txt, line 1: class is 1, but classes has 1 name, counted from 0": (
         {"a.txt": "1 0.5 0.5 0.1 0.1"},
-        {},
+        NOTHING_YOLO,
         {"classes": ["car"]},
     ),
-    "{truths}/a.txt, line 1: y_c is '0,5', not a number": ({"a.txt": "0 0.5 0,5 0.1 0.1"}, {}, {}),
+    "{truths}/a.txt, line 1: y_c is '0,5', not a number": (
+        {"a.txt": "0 0.5 0,5 0.1 0.1"},
+        NOTHING_YOLO,
+        {},
+    ),
     "{truths}/a.txt, line 1: box (0.5, 0.5, 0.1, -0.1): h < 0": (
         {"a.txt": "0 0.5 0.5 0.1 -0.1"},
-        {},
+        NOTHING_YOLO,
         {},
     ),
     "{truths}/a.txt, line 1: box (320, 240, 64, 48) lies outside its image": (
         {"a.txt": "0 320 240 64 48"},
-        {},
+        NOTHING_YOLO,
         {"sizes": (640, 480)},
     ),
     "{found}/a.txt, line 1: box (0.5, 0.5, 1e+306, 0.5) is beyond the range of float64": (
@@ -874,20 +947,20 @@ BAD_YOLO = {
     "{found}/a.txt, line 1: there are 5 fields, not 6 (class x_c y_c w h score); "
     "is the score missing (save_conf)?": (LABELS, {"a.txt": "0 0.5 0.5 0.1 0.1"}, {}),
     "{found}/a.txt, line 1: score is NaN": (LABELS, {"a.txt": "0 0.5 0.5 0.1 0.1 NaN"}, {}),
-    "sizes: there is none of image 'b'": (LABELS, {}, {"sizes": {"a": (1, 1)}}),
+    "sizes: there is none of image 'b'": (LABELS, NOTHING_YOLO, {"sizes": {"a": (1, 1)}}),
     "sizes, image 'b': (0, 5) is not above 0": (
         LABELS,
-        {},
+        NOTHING_YOLO,
         {"sizes": {"a": (1, 1), "b": (0, 5)}},
     ),
     "sizes, image 'b': size has 1 numbers, not 2": (
         LABELS,
-        {},
+        NOTHING_YOLO,
         {"sizes": {"a": (1, 1), "b": (5,)}},
     ),
     "sizes, image 'b': size is 7, not a list of 2 numbers": (
         LABELS,
-        {},
+        NOTHING_YOLO,
         {"sizes": {"a": (1, 1), "b": 7}},
     ),
 }

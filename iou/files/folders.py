@@ -3,7 +3,7 @@
 import codecs
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PureWindowsPath
 
 import numpy as np
@@ -29,6 +29,12 @@ def files_in(folder: FilePath, suffix: str, problems: Problems) -> dict[str, Pat
                 problems.add(str(path), f"is there twice, also as {found[path.stem].name}")
             found[path.stem] = path
     return found
+
+
+def reject_none(folder: FilePath, files: Collection[Path], kind: str, problems: Problems) -> None:
+    """Report a folder without a file of its kind: it will not be the one that was meant."""
+    if not files:
+        problems.add(str(folder), f"there is no {kind}")
 
 
 def lines_of(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:

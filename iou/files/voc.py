@@ -8,7 +8,17 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from .folders import Fields, FilePath, Line, Texts, fields_of, files_in, image_name, read_names
+from .folders import (
+    Fields,
+    FilePath,
+    Line,
+    Texts,
+    fields_of,
+    files_in,
+    image_name,
+    read_names,
+    reject_none,
+)
 from .rows import Problems
 from .tables import DataSet, Images, Progress, Table, collector_at_rest, data_set, follow
 from .values import FLAG_IN, NUMBER_IN, place_in, shown
@@ -34,7 +44,8 @@ def read_voc(
     predictions : path
         A folder with a text file for each class, as the development kit takes them: its name is
         that of the class, alone or after ``comp4_det_test_``, and each line has an image, a score
-        and ``x_min y_min x_max y_max``. Other files in both folders are not looked at.
+        and ``x_min y_min x_max y_max``. Where nothing was found at all, one of them is empty.
+        Other files in both folders are not looked at.
     images : path or sequence of str, optional
         Names of the images that count, or a text file with one on each line, as
         ``ImageSets/Main/test.txt`` in VOC. By default, those that have an XML file.
@@ -53,7 +64,7 @@ def read_voc(
     Raises
     ------
     DataFileError
-        If an XML file is missing, cut short or declares a document type (with which a small file
+        If a folder has no file of its kind; if an XML file is missing, cut short or declares a document type (with which a small file
         can become a huge one); if an element or a field is missing, there twice, or not what it
         should be; if there are two files for one class; if an image or a class is unknown; if a
         true box lies outside its image. It is a ValueError, and names every bad row.
@@ -91,11 +102,15 @@ def read_voc(
     """
     problems = Problems()
     annotations = files_in(truths, ".xml", problems)
+    results = files_in(predictions, ".txt", problems)
+    reject_none(truths, annotations.values(), ".xml file with the objects of an image", problems)
+    reject_none(
+        predictions, results.values(), ".txt file with the predictions of a class", problems
+    )
+    problems.stop_if_any()
     names = (
         list(annotations) if images is None else read_names(images, "images", problems, image_name)
     )
-    if not names:
-        problems.add(str(truths), "there is no .xml file")
     sizes: list[Line] = []
     objects: list[Line] = []
     sized, containing = [], []
@@ -119,6 +134,8 @@ def read_voc(
     in_images = Images(np.arange(len(names)), names, known_sizes)
     rows = Fields(objects, ("name", "difficult", *_VOC_CORNERS), problems, unit="object")
     if classes is None:
+        # As long as a file cannot be read, classes that only it has are not known.
+        problems.stop_if_any()
         known = sorted(set(rows.columns["name"]) - {None})
     else:
         known = read_names(classes, "classes", problems)
@@ -131,7 +148,7 @@ def read_voc(
 
     lines: list[Line] = []
     labels: list[int] = []
-    by_class = _by_class(files_in(predictions, ".txt", problems), known, problems)
+    by_class = _by_class(results, known, problems)
     for label, path in follow(progress, by_class, "reading predictions"):
         # The name of an image may have blanks in it.
         more = fields_of(path, problems, maxsplit=5)

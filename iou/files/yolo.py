@@ -16,6 +16,7 @@ from .folders import (
     files_in,
     image_name,
     read_names,
+    reject_none,
     reject_repeated,
 )
 from .rows import Problems, Rows
@@ -42,7 +43,8 @@ def read_yolo(
         from 0, and ``x_c y_c w h`` in shares of the width and height of the image.
     predictions : path
         A folder of the same kind, in which each line ends with a score. An image without a file has
-        no predictions. Other files in both folders are not looked at.
+        no predictions; where nothing was found at all, one of them is empty. Other files in both
+        folders are not looked at.
     images : path or sequence of str, optional
         Names of the images that count, or a text file with one on each line; of a path to
         a picture, the name of the file is taken. One without a file of truths has no objects. By
@@ -67,7 +69,7 @@ def read_yolo(
     Raises
     ------
     DataFileError
-        If a line has too few fields, or too many, as an outline has; if a field is not what it
+        If a folder has no file of its kind; if a line has too few fields, or too many, as an outline has; if a field is not what it
         should be; if an image, a class or a size is unknown; if a true box lies outside its image,
         as one in pixels does. It is a ValueError, and names every bad row.
     OSError
@@ -95,9 +97,16 @@ def read_yolo(
     problems = Problems()
     labels = files_in(truths, ".txt", problems)
     names_file = labels.pop("classes", None)
+    found = files_in(predictions, ".txt", problems)
+    found.pop("classes", None)
+    reject_none(truths, labels.values(), ".txt file with the objects of an image", problems)
+    reject_none(predictions, found.values(), ".txt file with the predictions of an image", problems)
+    problems.stop_if_any()
     names = list(labels) if images is None else read_names(images, "images", problems, image_name)
-    if not names:
-        problems.add(str(truths), "there is no .txt file")
+    listed_labels = [labels[name] for name in names if name in labels]
+    reject_none(
+        truths, listed_labels, f".txt file of an image in {called(images, 'images')}", problems
+    )
     if classes is None:
         classes = names_file
     known, class_kind = None, WHOLE_IN
@@ -106,8 +115,6 @@ def read_yolo(
         count = f"{len(known)} {'name' if len(known) == 1 else 'names'}"
         beyond = f"but {called(classes, 'classes')} has {count}, counted from 0"
         class_kind = whole_below(len(known), beyond)
-    found = files_in(predictions, ".txt", problems)
-    found.pop("classes", None)
     for name in sorted(found.keys() - set(names)):
         problems.add(str(found.pop(name)), "there are no truths for this image")
 
