@@ -35,6 +35,15 @@ def test_every_make_command_exists(guide: str) -> None:
     assert commands <= set(RULES)
 
 
+def test_without_make_the_same_is_run() -> None:
+    readme = (ROOT / "README.md").read_text()
+    table = "\n".join(line for line in readme.splitlines() if line.startswith("|"))
+    told = re.findall(r"`(\.venv/bin/(?:python|jupyter-book) [^`]+)`", table)
+    lines = (ROOT / "Makefile").read_text().replace("$(BIN)", ".venv/bin").splitlines()
+    assert len(told) == 2
+    assert set(told) <= {line.strip() for line in lines}
+
+
 def test_every_file_that_a_link_leads_to_exists(guide: str) -> None:
     local = [link for link in LINK.findall(guide) if "://" not in link]
     assert [link for link in local if not (ROOT / link.partition("#")[0]).exists()] == []
