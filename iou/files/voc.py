@@ -64,10 +64,11 @@ def read_voc(
     Raises
     ------
     DataFileError
-        If a folder has no file of its kind; if an XML file is missing, cut short or declares a document type (with which a small file
-        can become a huge one); if an element or a field is missing, there twice, or not what it
-        should be; if there are two files for one class; if an image or a class is unknown; if a
-        true box lies outside its image. It is a ValueError, and names every bad row.
+        If a folder has no file of its kind; if an XML file is missing, cut short or declares a
+        document type (with which a small file can become a huge one); if an element or a field is
+        missing, there twice, or not what it should be; if there are two files for one class; if an
+        image or a class is unknown; if a true box lies outside its image. It is a ValueError, and
+        names every bad row.
     OSError
         If a folder or a file cannot be read.
 

@@ -69,9 +69,10 @@ def read_yolo(
     Raises
     ------
     DataFileError
-        If a folder has no file of its kind; if a line has too few fields, or too many, as an outline has; if a field is not what it
-        should be; if an image, a class or a size is unknown; if a true box lies outside its image,
-        as one in pixels does. It is a ValueError, and names every bad row.
+        If a folder has no file of its kind; if a line has too few fields, or too many, as an
+        outline has; if a field is not what it should be; if an image, a class or a size is unknown;
+        if a true box lies outside its image, as one in pixels does. It is a ValueError, and names
+        every bad row.
     OSError
         If a folder or a file cannot be read.
 
