@@ -29,6 +29,23 @@ _EVALUATE = """\
 The truths say what format it is: a JSON file is COCO, a folder of .xml files is VOC, a folder of
 .txt files is YOLO.
 
+COCO, truths:
+  {"images": [{"id": 7}], "categories": [{"id": 3, "name": "car"}],
+   "annotations": [{"id": 1, "image_id": 7, "category_id": 3, "bbox": [10, 20, 40, 30]}]}
+COCO, predictions:
+  [{"image_id": 7, "category_id": 3, "bbox": [12, 20, 40, 30], "score": 0.9}]
+VOC, truths: an .xml file for each image, as the development kit has them.
+VOC, predictions: a .txt file for each class, named as the class; each line has a box:
+  image score xmin ymin xmax ymax
+YOLO, truths: a .txt file for each image; each line has a box:
+  class x_c y_c w h
+YOLO, predictions: a .txt file for each image, named as that of the truths; the score is last:
+  class x_c y_c w h score
+
+COCO and VOC are in pixels, which VOC counts from 1; the four numbers of COCO are x_min,
+y_min, width and height. YOLO has the centre, width and height in shares of the image, from 0 to 1,
+and counts classes from 0.
+
   python -m iou evaluate instances_val2017.json results.json
   python -m iou evaluate Annotations/ results/Main/ --images ImageSets/Main/test.txt
   python -m iou evaluate labels/val/ runs/detect/predict/labels/ --sizes 640x480

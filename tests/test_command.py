@@ -299,6 +299,24 @@ def test_lists_of_images_and_classes_are_taken(tmp_path, yolo, voc, capsys):
     assert [each["label"] for each in report["classes"]] == [1]
 
 
+def test_the_help_says_what_files_look_like(tmp_path, voc, yolo, capsys):
+    """Its JSON is read, and its fields are those that the readers ask for."""
+    status, text, err = run(capsys, "--help")
+    assert (status, err) == (0, "")
+    truths, found = re.findall(r"COCO, \w+:\n((?:  .+\n)+)", text)
+    files = write(tmp_path / "truths.json", truths), write(tmp_path / "results.json", found)
+    assert run_json(capsys, *files)["numbers"]["AP50"] == pytest.approx(1)
+    for file in (f"{voc[1]}/dog.txt", f"{yolo[0]}/a.txt", f"{yolo[1]}/a.txt"):
+        write(Path(file), "one field")
+    for files, count in ((voc, 1), (yolo, 2)):
+        fields = re.findall(r"fields, not \d \((.*)\)", run(capsys, *files)[2])
+        assert len(fields) == count
+        assert all(f"\n  {each}\n" in text for each in fields)
+    told = " ".join(text.split())
+    assert told.count("one on each line") == 2
+    assert "one on each line; no YAML" in told
+
+
 # What goes wrong.
 
 
