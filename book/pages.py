@@ -60,8 +60,10 @@ def add_scripts(app: Any, body: str) -> None:
     """Give a page the scripts of its interactive figures, and no other."""
     for script, sign in SCRIPTS.items():
         if sign in body:
-            # Before all others, so that nobody waits who wants to drag.
-            app.add_js_file(script, priority=100, defer="defer")
+            # Before all others, so that nobody waits who wants to drag; and before
+            # anything is shown, so that nothing moves when a figure unfolds.
+            early = {"priority": 100, "defer": "defer", "blocking": "render"}
+            app.add_js_file(script, **early)
 
 
 def with_late_stills(body: str) -> str:

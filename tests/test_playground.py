@@ -219,6 +219,22 @@ def phone(browser: Browser) -> Iterator[Page]:
     assert wrong == []
 
 
+@pytest.mark.parametrize("width", [1280, 375])
+def test_nothing_moves_when_the_figures_unfold(browser: Browser, width: int) -> None:
+    with reader(browser, "light", width) as (page, wrong):
+        open_page(page, PAGE)
+        shifts = page.evaluate(
+            """() => new Promise((resolve) => {
+                const seen = [];
+                const observer = new PerformanceObserver((list) => seen.push(...list.getEntries()));
+                observer.observe({ type: 'layout-shift', buffered: true });
+                setTimeout(() => resolve(seen.map((shift) => shift.value)), 300);
+            })"""
+        )
+    assert sum(shifts) < 0.1
+    assert wrong == []
+
+
 def box_of(page: Page, which: str) -> list[float]:
     fields = page.locator(f"fieldset.iou-{which} input").all()
     return [float(field.input_value()) for field in fields]
