@@ -832,6 +832,9 @@ def test_the_keyboard_moves_a_threshold_and_the_result_is_announced(page: Page) 
         "t => document.querySelectorAll('.iou-live')[1].textContent === t", arg=summary
     )
     assert summary in page.locator(".iou-picture").get_attribute("aria-label")
+    # One of the two is for the eye.
+    heights = [p.bounding_box()["height"] for p in page.get_by_text(summary, exact=True).all()]
+    assert sorted(height > 1 for height in heights) == [False, True]
 
 
 def test_nothing_left_is_no_error(page: Page) -> None:
