@@ -104,7 +104,7 @@
       const missed = truths.length - found;
       this.summary =
         `${shown.length} shown, ${shown.length - kept.length} dropped by NMS; ` +
-        `${found} true, ${wrong} false, ${missed} missed. ` +
+        `${found} true, ${wrong} false, ${missed} missed${missed ? " (filled)" : ""}. ` +
         `Precision ${found}/${kept.length}, recall ${found}/${truths.length}.`;
       this.result.textContent = this.summary;
       this.renderPicture(shown, kept, taken, outcomes);
