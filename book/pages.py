@@ -93,7 +93,7 @@ def with_folds_named(body: str) -> str:
 
 def deferred(script: Any) -> Any:
     """Let a script of a file wait until the page is there; others rely on one."""
-    if script.filename in ("", "_static/documentation_options.js"):
+    if script.filename in ("", None, "_static/documentation_options.js"):
         return script
     attributes = {**script.attributes, "defer": "defer"}
     return type(script)(script.filename, priority=script.priority, **attributes)

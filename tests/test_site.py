@@ -203,8 +203,9 @@ def test_a_fold_keeps_its_name_without_what_it_warns_of(what: str) -> None:
     assert pages.with_folds_named(2 * before) == 2 * after
 
 
-def test_only_a_script_of_a_file_waits() -> None:
-    inline = _JavaScript("", body="let x = 1")
+@pytest.mark.parametrize("no_file", ["", None])
+def test_only_a_script_of_a_file_waits(no_file: str | None) -> None:
+    inline = _JavaScript(no_file, body="let x = 1")
     assert pages.deferred(inline) is inline
     waiting = pages.deferred(_JavaScript("_static/a.js", priority=7))
     assert (waiting.priority, waiting.attributes) == (7, {"defer": "defer"})
