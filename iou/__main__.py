@@ -64,15 +64,15 @@ _MEANINGS = {
     "AP": "average precision, mean over IoU 0.50 to 0.95",
     "AP50": "at IoU 0.50",
     "AP75": "at IoU 0.75",
-    "APs": "of objects below 32² pixels",
-    "APm": "of objects between",
-    "APl": "of objects above 96² pixels",
+    "APs": "of objects up to 32² pixels",
+    "APm": "from 32² to 96² pixels, both included",
+    "APl": "from 96² pixels on",
     "AR1": "average recall with 1 prediction an image",
     "AR10": "with 10",
     "AR100": "with 100",
-    "ARs": "of objects below 32² pixels",
-    "ARm": "of objects between",
-    "ARl": "of objects above 96² pixels",
+    "ARs": "of objects up to 32² pixels",
+    "ARm": "from 32² to 96² pixels, both included",
+    "ARl": "from 96² pixels on",
     "mAP": "mean over classes",
 }
 _BY_AREA = {f"{kind}{area}" for kind in ("AP", "AR") for area in "sml"}
@@ -267,8 +267,13 @@ def _threshold(text: str, grid: str) -> float | Fraction:
 
 
 def _sizes(text: str | None) -> tuple[int, int] | str | None:
-    pair = re.fullmatch(r"(\d{1,9})x(\d{1,9})", text or "")
-    return (int(pair[1]), int(pair[2])) if pair else text
+    if text is None:
+        return None
+    if pair := re.fullmatch(r"([1-9]\d{0,8})x([1-9]\d{0,8})", text):
+        return int(pair[1]), int(pair[2])
+    if Path(text).is_dir() or not Path(text).exists():
+        raise UsageError(f"--sizes is neither WIDTHxHEIGHT, as 640x480, nor a file: {text}")
+    return text
 
 
 _READERS: dict[str, Callable[[argparse.Namespace], DataSet]] = {

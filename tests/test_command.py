@@ -317,6 +317,42 @@ def test_the_help_says_what_files_look_like(tmp_path, voc, yolo, capsys):
     assert "one on each line; no YAML" in told
 
 
+def test_numbers_by_area_are_of_the_areas_that_the_table_says(tmp_path, capsys):
+    """To COCO an area at the limit of two ranges is in both."""
+    for area, where in ((32**2 - 1, "s"), (32**2, "sm"), (96**2, "ml"), (96**2 + 1, "l")):
+        row = {"image_id": 1, "category_id": 1, "bbox": [0, 0, 99, 99], "area": area}
+        truths = {
+            "images": [{"id": 1}],
+            "categories": [{"id": 1}],
+            "annotations": [row | {"id": 1}],
+        }
+        files = write(tmp_path / "truths.json", truths), write(tmp_path / "found.json", [])
+        numbers = run_json(capsys, *files)["numbers"]
+        for kind in ("AP", "AR"):
+            assert "".join(each for each in "sml" if numbers[kind + each] is not None) == where
+    for line in run(capsys, *files)[1].splitlines():
+        name, _, told = (line.split(maxsplit=2) + [""] * 3)[:3]
+        if name in ("APs", "ARs"):
+            assert told.endswith("up to 32² pixels")
+        elif name in ("APm", "ARm"):
+            assert told == "from 32² to 96² pixels, both included"
+        elif name in ("APl", "ARl"):
+            assert told == "from 96² pixels on"
+
+
+@pytest.mark.parametrize("text", ["100", "640x", "0x480", "640×480", "640X480", "sizes.txt"])
+def test_sizes_are_two_numbers_or_a_file(yolo, capsys, monkeypatch, tmp_path, text):
+    monkeypatch.chdir(tmp_path)
+    status, out, err = run(capsys, *yolo, "--sizes", text)
+    assert (status, out) == (2, "")
+    assert f"--sizes is neither WIDTHxHEIGHT, as 640x480, nor a file: {text}\n" in err
+    (tmp_path / text).mkdir()
+    assert run(capsys, *yolo, "--sizes", text) == (status, out, err)
+    (tmp_path / text).rmdir()
+    write(tmp_path / text, "a 640 480")
+    assert run(capsys, *yolo, "--sizes", text)[0] == 0
+
+
 # What goes wrong.
 
 

@@ -349,7 +349,8 @@ def test_files_of_another_kind_are_told_apart():
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"", "is cut short: Expecting value: line 1 column 1 (char 0)"),
+        (b"", "is empty"),
+        (b" \r\n", "is empty"),
         (b'{"images": [', "is cut short: Expecting value: line 1 column 13 (char 12)"),
         (
             b'{"images": [1,\n  2]',
@@ -373,7 +374,7 @@ def test_what_is_no_json_is_told(tmp_path, content, told):
 def test_a_file_cut_anywhere_is_refused(tmp_path):
     truths = annotated() | {"more": [-1.5e-3, True, False, None]}
     path, text = tmp_path / "truths.json", json.dumps(truths, indent=1)
-    for length in range(len(text)):
+    for length in range(1, len(text)):
         path.write_text(text[:length])
         (problem,) = problems_of(read_coco, path, [])
         assert problem.startswith(f"{path}: is cut short")
@@ -608,7 +609,7 @@ NOTHING_VOC, NOTHING_YOLO = {"dog.txt": ""}, {"a.txt": ""}
 BOMB = b'<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;">]><annotation>&c;</annotation>'
 ONE = {"a.xml": voc_annotation(voc_object())}
 BAD_VOC = {
-    "{truths}/a.xml: no element found: line 1, column 0": ({"a.xml": ""}, NOTHING_VOC),
+    "{truths}/a.xml: is empty": ({"a.xml": " \n"}, NOTHING_VOC),
     "{truths}/a.xml: unclosed token: line 1, column 12": (
         {"a.xml": "<annotation><object"},
         NOTHING_VOC,
@@ -688,6 +689,14 @@ BAD_VOC = {
     "{found}/dog.txt, line 2: image is 'b', which is unknown": (
         ONE,
         {"dog.txt": "a 0.5 1 1 2 2\nb 0.5 1 1 2 2"},
+    ),
+    "{found}/dog.txt, line 1: image is 'a.jpg', which is unknown; is it 'a'?": (
+        ONE,
+        {"dog.txt": "a.jpg 0.5 1 1 2 2"},
+    ),
+    "{found}/dog.txt, line 1: image is 'c.jpg', which is unknown": (
+        ONE,
+        {"dog.txt": "c.jpg 0.5 1 1 2 2"},
     ),
     "{found}/dog.txt, line 1: score is NaN": (ONE, {"dog.txt": "a nan 1 1 2 2"}),
     "{found}/dog.txt, line 1: score is inf, not finite": (ONE, {"dog.txt": "a 1e999 1 1 2 2"}),
@@ -782,7 +791,7 @@ def test_a_file_may_say_that_nothing_was_found(voc, yolo):
 
 def test_classes_are_not_called_unknown_while_a_file_that_may_have_them_is_unread(voc, tmp_path):
     assert told_by(voc, tmp_path / "voc", ONE | {"b.xml": ""}, {"cat.txt": "", "dog.txt": ""}) == [
-        "{truths}/b.xml: no element found: line 1, column 0"
+        "{truths}/b.xml: is empty"
     ]
 
 
@@ -817,6 +826,17 @@ def test_a_list_that_is_no_text_is_not_taken_for_an_empty_one(yolo, tmp_path):
     path.write_bytes(b"\xffcar")
     (problem,) = problems_of(yolo, LABELS, GUESSES, classes=path)
     assert problem.startswith(f"{path}: is no Unicode text")
+
+
+def test_a_class_that_is_not_in_a_list_names_the_list(voc, tmp_path):
+    path = tmp_path / "voc.names"
+    path.write_text("cat\n")
+    found = NOTHING_VOC | {"cat.txt": ""}
+    for source, called in ((path, path), (["cat"], "classes")):
+        assert told_by(voc, tmp_path / "voc", ONE, found, classes=source) == [
+            f"{{found}}/dog.txt: class 'dog' is not in {called}",
+            f"{{truths}}/a.xml, object 1: name is 'dog', which is not in {called}",
+        ]
 
 
 def test_a_class_beyond_a_file_of_classes_names_the_file(yolo, tmp_path):
@@ -933,10 +953,25 @@ BAD_YOLO = {
         NOTHING_YOLO,
         {},
     ),
-    "{truths}/a.txt, line 1: box (320, 240, 64, 48) lies outside its image": (
-        {"a.txt": "0 320 240 64 48"},
+    "{truths}/a.txt, line 1: box (1.2, 0.5, 0.1, 0.1) lies outside its image": (
+        {"a.txt": "0 1.2 0.5 0.1 0.1"},
         NOTHING_YOLO,
         {"sizes": (640, 480)},
+    ),
+    "{truths}/a.txt, line 1: box (32, 24, 64, 48) lies far from its image; is it in pixels?": (
+        {"a.txt": "0 32 24 64 48"},
+        NOTHING_YOLO,
+        {"sizes": (640, 480)},
+    ),
+    "{found}/a.txt, line 2: box (0.5, 2, 0.5, 3) lies far from its image; is it in pixels?": (
+        LABELS,
+        {"a.txt": "0 0.5 1.99 3 3 0.9\n0 0.5 2 0.5 3 0.9"},
+        {},
+    ),
+    "{found}/a.jpg.txt: there are no truths for this image; is it 'a'?": (
+        LABELS,
+        {"a.jpg.txt": ""},
+        {},
     ),
     "{found}/a.txt, line 1: box (0.5, 0.5, 1e+306, 0.5) is beyond the range of float64": (
         LABELS,
@@ -947,7 +982,11 @@ BAD_YOLO = {
     "{found}/a.txt, line 1: there are 5 fields, not 6 (class x_c y_c w h score); "
     "is the score missing (save_conf)?": (LABELS, {"a.txt": "0 0.5 0.5 0.1 0.1"}, {}),
     "{found}/a.txt, line 1: score is NaN": (LABELS, {"a.txt": "0 0.5 0.5 0.1 0.1 NaN"}, {}),
-    "sizes: there is none of image 'b'": (LABELS, NOTHING_YOLO, {"sizes": {"a": (1, 1)}}),
+    "sizes: there is no size of image 'b'": (
+        LABELS,
+        NOTHING_YOLO,
+        {"sizes": {"a": (1, 1), 7: (1, 1)}},
+    ),
     "sizes, image 'b': (0, 5) is not above 0": (
         LABELS,
         NOTHING_YOLO,
@@ -980,6 +1019,24 @@ def test_a_file_of_sizes_is_read_as_carefully(yolo, tmp_path):
         f"{path}, line 1: height is 'x', not a number",
         f"{path}, line 2: there are 2 fields, not 3 (image width height)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"a 640 480\n", "there is no size of image 'b'"),
+        (b"a 1 1\nb.png 1 1", "there is no size of image 'b'; is it that of 'b.png'?"),
+        (b" \n", "is empty; each line should have a name, a width and a height"),
+        (b"\xffa 640 480", "is no Unicode text: "),
+    ],
+)
+def test_a_file_of_sizes_is_named(yolo, tmp_path, content, told):
+    path = tmp_path / "sizes.txt"
+    path.write_bytes(content)
+    (problem,) = problems_of(yolo, LABELS, GUESSES, sizes=path)
+    assert problem == f"{path}: {told}" or (
+        told.endswith(": ") and problem.startswith(f"{path}: {told}")
+    )
 
 
 TEXT = st.text(st.sampled_from("01 .-en\n\r\t_é\ufeff\0"), max_size=40)

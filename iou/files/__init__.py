@@ -17,7 +17,8 @@ YOLO   a folder of text, one file    a folder of text, one file    ``cxcywh``, i
 ====== ============================= ============================= ================================
 
 The truths say which images there are; a prediction for another one is an error. So is a true box
-that lies outside its image. A predicted box may lie where it likes, and is measured as it is.
+that lies outside its image. A predicted box may lie where it likes, and is measured as it is; only
+in YOLO, one far from its image must be in pixels, and is an error.
 """
 
 from .coco import read_coco

@@ -216,6 +216,9 @@ def _parse(source: Any, name: str, problems: Problems) -> tuple[Any, str]:
         text, name = source.read(), str(getattr(source, "name", name))
     else:
         text, name = Path(source).read_bytes(), str(source)
+    if not text.strip():
+        problems.add(name, "is empty")
+        return None, name
     try:
         # Of bytes, this finds out which UTF they are in.
         return json.loads(text), name

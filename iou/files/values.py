@@ -214,15 +214,21 @@ NUMBER_IN = Kind(np.float64, _number_in, _numbers_in)
 FLAG_IN = whole_below(2, "neither 0 nor 1")
 
 
-def place_in(names: Sequence[str]) -> Kind:
-    """Read names as their places in a list."""
+def place_in(
+    names: Sequence[str], unknown: str = "which is unknown", meant: Callable[[str], str] = str
+) -> Kind:
+    """Read names as their places in a list.
+
+    `unknown` says what is wrong with others, and `meant` gives the name that may have been meant.
+    """
     places = {name: place for place, name in enumerate(names)}
 
     def place(name: str | None) -> int:
         if name is None:
             raise ValueError("is missing")
         if name not in places:
-            raise ValueError(f"is {shown(name)}, which is unknown")
+            hint = f"; is it {shown(meant(name))}?" if meant(name) in places else ""
+            raise ValueError(f"is {shown(name)}, {unknown}{hint}")
         return places[name]
 
     return Kind(np.int64, place)

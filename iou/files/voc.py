@@ -13,6 +13,7 @@ from .folders import (
     FilePath,
     Line,
     Texts,
+    called,
     fields_of,
     files_in,
     image_name,
@@ -134,22 +135,24 @@ def read_voc(
     known_sizes[sized] = rows.sizes()
     in_images = Images(np.arange(len(names)), names, known_sizes)
     rows = Fields(objects, ("name", "difficult", *_VOC_CORNERS), problems, unit="object")
+    unknown = "unknown"
     if classes is None:
         # As long as a file cannot be read, classes that only it has are not known.
         problems.stop_if_any()
         known = sorted(set(rows.columns["name"]) - {None})
     else:
         known = read_names(classes, "classes", problems)
+        unknown = f"not in {called(classes, 'classes')}"
     columns = {
         "images": np.array(containing, dtype=np.int64),
-        "labels": rows.column("name", place_in(known)),
+        "labels": rows.column("name", place_in(known, f"which is {unknown}")),
         "ignore": rows.column("difficult", FLAG_IN),
     }
     annotated = Table(rows, rows.boxes(*_VOC_CORNERS), columns)
 
     lines: list[Line] = []
     labels: list[int] = []
-    by_class = _by_class(results, known, problems)
+    by_class = _by_class(results, known, unknown, problems)
     for label, path in follow(progress, by_class, "reading predictions"):
         # The name of an image may have blanks in it.
         more = fields_of(path, problems, maxsplit=5)
@@ -157,7 +160,7 @@ def read_voc(
         labels += [label] * len(more)
     rows = Fields(lines, ("image", "score", *_VOC_CORNERS), problems)
     columns = {
-        "images": rows.column("image", place_in(names)),
+        "images": rows.column("image", place_in(names, meant=image_name)),
         "labels": np.array(labels, dtype=np.int64),
         "scores": rows.column("score", NUMBER_IN),
     }
@@ -182,7 +185,10 @@ class _Elements(ET.TreeBuilder):
 
 def _annotation(path: Path) -> tuple[list[Texts], list[Texts]]:
     """Read width and height of the image, if given; name, difficult and corners of each object."""
-    root = ET.fromstring(path.read_bytes(), ET.XMLParser(target=_Elements()))
+    data = path.read_bytes()
+    if not data.strip():
+        raise ValueError("is empty")
+    root = ET.fromstring(data, ET.XMLParser(target=_Elements()))
     if root.tag != "annotation":
         raise ValueError(f"is no annotation: it starts with <{root.tag}>")
     size = _child(root, "size")
@@ -213,7 +219,7 @@ def _text_in(element: ET.Element | None, tag: str) -> str | None:
 
 
 def _by_class(
-    files: Mapping[str, Path], classes: Sequence[str], problems: Problems
+    files: Mapping[str, Path], classes: Sequence[str], unknown: str, problems: Problems
 ) -> list[tuple[int, Path]]:
     """Tell by the names of files which class each has the predictions of."""
     labels = {name: label for label, name in enumerate(classes)}
@@ -221,7 +227,7 @@ def _by_class(
     for stem, path in files.items():
         name = re.sub(r"^comp\d+_det_[^_]+_", "", stem)
         if name not in labels:
-            problems.add(str(path), f"class {shown(name)} is unknown")
+            problems.add(str(path), f"class {shown(name)} is {unknown}")
         elif labels[name] in found:
             other = found[labels[name]].name
             problems.add(str(path), f"class {shown(name)} has two files, this and {other}")

@@ -23,6 +23,9 @@ from .rows import Problems, Rows
 from .tables import DataSet, Images, Progress, Table, collector_at_rest, data_set, follow
 from .values import NUMBER_IN, SIZE, WHOLE_IN, Column, listed, shown, whole_below
 
+# A centre, in shares of the image: a detector may place one beside the image, but not so far.
+_FAR = 2.0
+
 
 @collector_at_rest()
 def read_yolo(
@@ -71,8 +74,8 @@ def read_yolo(
     DataFileError
         If a folder has no file of its kind; if a line has too few fields, or too many, as an
         outline has; if a field is not what it should be; if an image, a class or a size is unknown;
-        if a true box lies outside its image, as one in pixels does. It is a ValueError, and names
-        every bad row.
+        if a true box lies outside its image, or any box so far from it that it must be in pixels.
+        It is a ValueError, and names every bad row.
     OSError
         If a folder or a file cannot be read.
 
@@ -117,7 +120,8 @@ def read_yolo(
         beyond = f"but {called(classes, 'classes')} has {count}, counted from 0"
         class_kind = whole_below(len(known), beyond)
     for name in sorted(found.keys() - set(names)):
-        problems.add(str(found.pop(name)), "there are no truths for this image")
+        hint = f"; is it {shown(image_name(name))}?" if image_name(name) in names else ""
+        problems.add(str(found.pop(name)), f"there are no truths for this image{hint}")
 
     def read(files: Mapping[str, Path], what: str, *more: str, hints: Mapping[int, str]) -> Table:
         lines: list[Line] = []
@@ -133,7 +137,12 @@ def read_yolo(
             "labels": rows.column("class", class_kind),
         }
         columns |= {f"{name}s": rows.column(name, NUMBER_IN) for name in more}
-        return Table(rows, rows.boxes(*exact.field_names("cxcywh")), columns)
+        boxes = rows.boxes(*exact.field_names("cxcywh"))
+        rows.reject(
+            np.any(boxes[:, :2] >= _FAR, axis=1),
+            lambda row: f"box ({listed(boxes[row])}) lies far from its image; is it in pixels?",
+        )
+        return Table(rows, boxes, columns)
 
     hints = {6: "; is the last a score?"} | dict.fromkeys(range(7, 1000, 2), "; an outline?")
     annotated = read(labels, "reading truths", hints=hints)
@@ -162,21 +171,29 @@ def _sizes_of(
     problems: Problems,
 ) -> Column:
     """Read the sizes of images from whatever the caller has."""
+    where = called(sizes, "sizes")
     if isinstance(sizes, str | os.PathLike):
         path = Path(sizes)
         fields = Fields(
             fields_of(path, problems, maxsplit=2), ("image", "width", "height"), problems
         )
         named = fields.columns["image"]
-        reject_repeated(named, str(path), problems)
+        if not fields.count:
+            # A file that is no text has no sizes, and is not empty.
+            problems.stop_if_any()
+            problems.add(where, "is empty; each line should have a name, a width and a height")
+            problems.stop_if_any()
+        reject_repeated(named, where, problems)
         sizes = dict(zip(named, fields.sizes().tolist(), strict=True))
     if not isinstance(sizes, Mapping):
         sizes = dict.fromkeys(names, sizes)
-    missing = [name for name in names if name not in sizes]
-    for name in missing:
-        problems.add("sizes", f"there is none of image {shown(name)}")
+    as_meant = {image_name(name): name for name in sizes if isinstance(name, str)}
+    for name in names:
+        if name not in sizes:
+            hint = f"; is it that of {shown(as_meant[name])}?" if name in as_meant else ""
+            problems.add(where, f"there is no size of image {shown(name)}{hint}")
     pairs = [sizes.get(name, (1, 1)) for name in names]
-    rows = Rows(len(pairs), lambda row: f"sizes, image {shown(names[row])}", problems)
+    rows = Rows(len(pairs), lambda row: f"{where}, image {shown(names[row])}", problems)
     table = rows.read("size", pairs, SIZE)
     rows.reject(np.any(table <= 0, axis=1), lambda row: f"({listed(table[row])}) is not above 0")
     return table
