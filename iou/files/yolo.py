@@ -187,7 +187,7 @@ def _sizes_of(
         sizes = dict(zip(named, fields.sizes().tolist(), strict=True))
     if not isinstance(sizes, Mapping):
         sizes = dict.fromkeys(names, sizes)
-    as_meant = {image_name(name): name for name in sizes if isinstance(name, str)}
+    as_meant = {image_name(str(name)): name for name in sizes}
     for name in names:
         if name not in sizes:
             hint = f"; is it that of {shown(as_meant[name])}?" if name in as_meant else ""
