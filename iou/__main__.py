@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from . import __version__
 from .diagnosis import shell
 from .evaluation import average_precision, coco_summary, precision_recall
 from .files import DataFileError, DataSet, read_coco, read_voc, read_yolo
@@ -54,6 +55,7 @@ It ends with status 0 if all is well, with 1 if something is wrong with the file
 something is wrong with the arguments.
 """
 _DIAGNOSE = """\
+  python -m iou diagnose mine:iou         # the function iou of mine.py in the current folder
   python -m iou diagnose package.module:function
   python -m iou diagnose torchvision.ops:box_iou --fmt xyxy
 
@@ -115,6 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         With status 2, if something is wrong with the arguments.
     """
     parser = argparse.ArgumentParser("python -m iou", description="Intersection over Union.")
+    parser.add_argument("--version", action="version", version=f"iou {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add_evaluate(commands)
     add_diagnose(commands)

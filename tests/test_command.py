@@ -13,7 +13,15 @@ import numpy as np
 import pytest
 
 from iou import __main__ as command
-from iou import average_precision, coco_summary, diagnose, match, precision_recall, read_coco
+from iou import (
+    __version__,
+    average_precision,
+    coco_summary,
+    diagnose,
+    match,
+    precision_recall,
+    read_coco,
+)
 from iou.__main__ import main, progress
 
 ROOT = Path(__file__).parents[1]
@@ -486,6 +494,22 @@ def test_a_function_that_is_not_there_ends_with_2(home_made, capsys, name):
     status, out, err = run(capsys, name, command="diagnose")
     assert (status, out) == (2, "")
     assert err.startswith(f"{name}: ")
+
+
+def test_a_module_of_the_current_folder_is_found_as_the_help_says(tmp_path, capsys):
+    text = " ".join(run(capsys, "--help", command="diagnose")[1].split())
+    assert "the module is looked for in the current folder first" in text
+    write(tmp_path / "home.py", "from iou import iou as mine")
+    call = [sys.executable, "-W", "error", "-m", "iou", "diagnose", "home:mine"]
+    ran = subprocess.run(call, cwd=tmp_path, capture_output=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--version"])
+    assert end.value.code == 0
+    assert capsys.readouterr() == (f"iou {__version__}\n", "")
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "1e12"])

@@ -1455,6 +1455,26 @@ def test_the_command_prints_and_gives_the_exit_status(capsys, monkeypatch, tmp_p
         assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "path", ["mine.py", "./mine.py", "work/mine.py", "C:\\work\\mine.py", "a/mine"]
+)
+def test_a_file_is_not_a_module_and_its_module_is_told(capsys, monkeypatch, tmp_path, path):
+    (tmp_path / "mine.py").write_text("good = 3\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert run_from_shell(f"{path}:good") == 2
+    told = capsys.readouterr().err
+    assert f"ValueError: write mine:good, in the folder of the file {path}\n" in told
+
+
+def test_a_module_may_be_called_py(monkeypatch, tmp_path):
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "py.py").write_text("from iou import iou\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert run_from_shell("package.py:iou") == 0
+
+
 def test_a_module_that_leaves_when_it_is_imported_has_no_function(monkeypatch, tmp_path):
     (tmp_path / "leaving.py").write_text("import sys\n\nsys.exit(0)\n")
     monkeypatch.syspath_prepend(tmp_path)

@@ -5,6 +5,7 @@ import faulthandler
 import importlib
 import sys
 from collections.abc import Callable
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from .. import exact
@@ -15,7 +16,12 @@ from .recipes import MEASURES
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Give a parser what ``diagnose`` takes on the command line."""
-    parser.add_argument("function", metavar="MODULE:FUNCTION", help="what to examine")
+    parser.add_argument(
+        "function",
+        metavar="MODULE:FUNCTION",
+        help="what to examine; the module is looked for in the current folder first, then among "
+        "what is installed",
+    )
     parser.add_argument("--fmt", choices=list(exact.FORMATS), default="xyxy", help="of its boxes")
     parser.add_argument(
         "--measure", choices=list(MEASURES), default="iou", help="what it should compute"
@@ -56,9 +62,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _load(path: str) -> Callable[..., Any]:
-    module, colon, names = path.partition(":")
+    module, colon, names = path.rpartition(":")
     if not (module and colon and names):
         raise ValueError("write it as package.module:function")
+    if "/" in module or "\\" in module or (module.endswith(".py") and Path(module).is_file()):
+        stem = PureWindowsPath(module).stem
+        raise ValueError(f"write {stem}:{names}, in the folder of the file {module}")
     found = importlib.import_module(module)
     for name in names.split("."):
         found = getattr(found, name)
