@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import course
@@ -255,6 +256,10 @@ def test_everything_is_written_and_said_to_be(
 # Teaching.
 
 TEACHING = (course.ROOT / "book" / "teaching.md").read_text("utf-8")
+
+
+def test_the_file_to_hand_out_is_called_as_pip_calls_it() -> None:
+    assert f"pip install 'iou-{version('iou')}-py3-none-any.whl[plot,samples]'" in TEACHING
 
 
 def lesson(title: str) -> str:
