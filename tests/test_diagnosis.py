@@ -843,6 +843,24 @@ def test_policies_are_told():
     assert diagnose(ordering).policies["reversed corners"] == "put in order"
 
 
+def test_the_text_says_what_a_policy_is_about():
+    """A name such as "reversed corners" and a 0 say nothing to who has not read of them."""
+    found = diagnose(refusing)
+    heading, *told = str(found).splitlines()[-1 - len(found.policies) :]
+    assert heading == "No mistakes, but good to know:"
+    meant = {
+        "empty union": " (of two boxes without area)",
+        "reversed corners": " (of a box with x_max < x_min)",
+        "no area": " (of one of the boxes)",
+    }
+    assert told == [
+        f"  {name}{meant.get(name, '')}: {text}" for name, text in found.policies.items()
+    ]
+    assert meant.keys() <= found.policies.keys()
+    undecided = replace(found, policies={})
+    assert heading not in str(undecided)
+
+
 def test_adding_1_is_a_policy_for_corners_and_a_mistake_for_sizes():
     assert diagnose(in_pixels).passed
     pixels = diagnose(

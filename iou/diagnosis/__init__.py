@@ -120,10 +120,11 @@ def diagnose(
          right    1
        Mend it: Subtract it once: union = area A + area B - intersection.
     <BLANKLINE>
-    sides: continuous, from x_min to x_max
-    empty union: 0
-    reversed corners: 0
-    integers: convert arrays to float first: in uint8 a side below 0 wraps round to a large one
+    No mistakes, but good to know:
+      sides: continuous, from x_min to x_max
+      empty union (of two boxes without area): 0
+      reversed corners (of a box with x_max < x_min): 0
+      integers: convert arrays to float first: in uint8 a side below 0 wraps round to a large one
     """
     if not callable(function):
         raise TypeError(f"function cannot be called: it is {article(function)}")

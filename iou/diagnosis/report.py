@@ -9,6 +9,13 @@ from ..exact import Corners
 from .pairs import Box, Pair
 from .recipes import MEASURES, ONE, sides
 
+# Of policies whose names do not say it.
+_MEANINGS = {
+    "empty union": " (of two boxes without area)",
+    "reversed corners": " (of a box with x_max < x_min)",
+    "no area": " (of one of the boxes)",
+}
+
 
 @dataclass(frozen=True)
 class Example:
@@ -125,8 +132,10 @@ class Diagnosis:
                 *_wrapped(f"Mend it: {finding.remedy}"),
             ]
         if self.policies:
-            lines.append("")
-            lines += [f"{name}: {text}" for name, text in self.policies.items()]
+            lines += ["", "No mistakes, but good to know:"]
+            lines += [
+                f"  {name}{_MEANINGS.get(name, '')}: {text}" for name, text in self.policies.items()
+            ]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
