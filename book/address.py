@@ -179,9 +179,6 @@ def write_launched(
             first = FIRST_CELL.format(repository=repository, commit=commit)
             notebook.cells.insert(0, new_code_cell(first, id="install"))
             nbformat.write(notebook, folder / "book" / f"{name.stem}.ipynb")
-    (folder / "benchmarks").mkdir()
-    for file in (ROOT / "benchmarks").glob("*.json"):
-        shutil.copy(file, folder / "benchmarks")
     # What Binder installs.
     needs = f"-c constraints.txt\niou[plot,samples] @ git+{repository}@{commit}\n"
     (folder / "requirements.txt").write_text(needs, "utf-8")
