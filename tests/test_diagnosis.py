@@ -1408,6 +1408,9 @@ def test_html_is_well_formed_and_says_what_the_text_says():
     for part in (found.function, found.findings[0].name, found.findings[0].remedy):
         assert part in text
         assert part in str(found)
+    listed = ["".join(item.itertext()) for item in page.iterfind("ul/li")]
+    assert listed
+    assert str(found).splitlines()[-len(listed) :] == [f"  {line}" for line in listed]
     (svg,) = page.iter("{http://www.w3.org/2000/svg}svg")
     rects = svg.findall("{http://www.w3.org/2000/svg}rect")
     assert ["stroke-dasharray" in rect.attrib for rect in rects] == [False, True]

@@ -9,6 +9,7 @@ from ..exact import Corners
 from .pairs import Box, Pair
 from .recipes import MEASURES, ONE, sides
 
+_BEFORE_POLICIES = "No mistakes, but good to know:"
 # Of policies whose names do not say it.
 _MEANINGS = {
     "empty union": " (of two boxes without area)",
@@ -132,11 +133,11 @@ class Diagnosis:
                 *_wrapped(f"Mend it: {finding.remedy}"),
             ]
         if self.policies:
-            lines += ["", "No mistakes, but good to know:"]
-            lines += [
-                f"  {name}{_MEANINGS.get(name, '')}: {text}" for name, text in self.policies.items()
-            ]
+            lines += ["", _BEFORE_POLICIES, *(f"  {line}" for line in self._policy_lines())]
         return "\n".join(lines)
+
+    def _policy_lines(self) -> list[str]:
+        return [f"{name}{_MEANINGS.get(name, '')}: {text}" for name, text in self.policies.items()]
 
     def _repr_html_(self) -> str:
         findings = "".join(
@@ -146,14 +147,12 @@ class Diagnosis:
             + f"<p>Mend it: {escape(finding.remedy)}</p></li>"
             for finding in self.findings
         )
-        policies = "".join(
-            f"<li>{escape(name)}: {escape(text)}</li>" for name, text in self.policies.items()
-        )
+        policies = "".join(f"<li>{escape(line)}</li>" for line in self._policy_lines())
         return (
             f'<div class="iou-diagnosis"><p><strong>{escape(self._verdict)}.</strong> '
             f"{escape(self._conditions)}</p>"
             + (f"<ol>{findings}</ol>" if findings else "")
-            + (f"<ul>{policies}</ul>" if policies else "")
+            + (f"<p>{_BEFORE_POLICIES}</p><ul>{policies}</ul>" if policies else "")
             + "</div>"
         )
 
