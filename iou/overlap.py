@@ -63,19 +63,19 @@ def _hull(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
     return np.subtract(ends, starts, out=room[:2])
 
 
-def _between(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
-    """From the centre of a to the centre of b, in x and y, shape (2, ...)."""
+def _twice_between(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
+    """Twice the way from the centre of a to the centre of b, in x and y, shape (2, ...)."""
     if a.rounded or b.rounded:
-        return _between_from_anchors(a, b, room)
+        of_a, of_b = reaches_beyond(a, b, room)
+        return np.subtract(of_b, of_a, out=room[:2])
     starts = np.subtract(b.lo, a.lo, out=room[:2])
     ends = np.subtract(b.hi, a.hi, out=room[2:4])
-    twice = np.add(starts, ends, out=room[:2])
-    return np.multiply(twice, 0.5, out=room[:2])
+    return np.add(starts, ends, out=room[:2])
 
 
 # Where corners are rounded, all three follow from how far each box reaches beyond the start of the
 # other: the least of the two reaches and the two sides is the overlap, the largest is the hull, and
-# half the difference of the reaches lies between the centres.
+# the difference of the reaches is twice what lies between the centres.
 
 
 def _overlap_from_anchors(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
@@ -88,12 +88,6 @@ def _hull_from_anchors(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
     sides = np.maximum(*reaches_beyond(a, b, room), out=room[:2])
     np.maximum(sides, a.sides, out=sides)
     return np.maximum(sides, b.sides, out=sides)
-
-
-def _between_from_anchors(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
-    of_a, of_b = reaches_beyond(a, b, room)
-    twice = np.subtract(of_b, of_a, out=room[:2])
-    return np.multiply(twice, 0.5, out=twice)
 
 
 def reaches_beyond(a: Boxes, b: Boxes, room: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -168,11 +162,12 @@ def _giou(a: Boxes, b: Boxes, room: FloatArray, out: FloatArray) -> FloatArray:
 
 def _distance(a: Boxes, b: Boxes, room: FloatArray, out: FloatArray) -> FloatArray:
     """Squared distance of the centres, relative to the diagonal of the enclosing box."""
-    between = _between(a, b, room)
-    between *= between
+    twice = _twice_between(a, b, room)
+    twice *= twice
     diagonal = _hull(a, b, room[2:])
     diagonal *= diagonal
-    distance = np.add(between[0], between[1], out=between[0])
+    distance = np.add(twice[0], twice[1], out=twice[0])
+    distance *= 1 / 4
     whole = np.add(diagonal[0], diagonal[1], out=diagonal[0])
     return _ratio(distance, whole, out, solid=a.solid or b.solid)
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .arguments import column, finite, one_of, real
 from .boxes import Boxes, FloatArray, IntArray, Mask, Measure, evaluate, fill, read_table
-from .neighbours import pairs_above
+from .neighbours import pairs_above, ranges
 from .overlap import MEASURES
 
 # So few boxes are compared each with each.
@@ -27,6 +27,8 @@ _FEW = 256
 _PAIRS_TO_A_BOX = 8
 # So few of the best may always be picked together.
 _TIER = 64
+# Where a kept box spares more than this share of the rows, neighbours are quicker to find.
+_SPARED_BY_ONE = 0.993
 # Values of a table that are computed together.
 _BLOCK = 2**20
 
@@ -303,38 +305,38 @@ class _Groups:
     ----------
     row : ndarray of int64, shape (N,)
         Rows of the boxes, label by label.
-    stop : ndarray of int64, shape (N,)
-        For each, where its group ends in `row`.
+    begin, size : ndarray of int64, shape (G,)
+        Where each group begins in `row`, and how many boxes it has.
     """
 
     row: IntArray
-    stop: IntArray
+    begin: IntArray
+    size: IntArray
 
     @classmethod
     def of(cls, numbers: IntArray | None, order: IntArray) -> "_Groups":
         """Gather rows, given by falling score, by the numbers of their labels."""
         if numbers is None:
-            return cls(order, np.full(len(order), len(order)))
-        place = np.argsort(numbers.take(order), kind="stable")
-        row = order.take(place)
-        number = numbers.take(row)
-        return cls(row, np.searchsorted(number, number, side="right"))
+            return cls(order, np.array([0]), np.array([len(order)]))
+        row = order.take(np.argsort(numbers.take(order), kind="stable"))
+        begin = np.flatnonzero(np.diff(numbers.take(row), prepend=-1))
+        return cls(row, begin, np.diff(begin, append=len(row)))
+
+    @property
+    def are_large(self) -> Mask:
+        """Whether each group is worth a look of its own; where they are few, smaller ones are."""
+        return self.size > min(_FEW // 2, len(self.size))
 
     def large(self) -> Iterator[IntArray]:
         """Give the groups that are worth a look at each."""
-        start, large = self.starts()
-        for begin in start[large]:
-            yield self.row[begin : self.stop[begin]]
+        for begin, size in zip(self.begin[self.are_large], self.size[self.are_large], strict=True):
+            yield self.row[begin : begin + size]
 
-    def small(self) -> IntArray:
-        """Find where the boxes of all other groups stand."""
-        start, large = self.starts()
-        return np.flatnonzero(np.repeat(~large, self.stop.take(start) - start))
-
-    def starts(self) -> tuple[IntArray, Mask]:
-        """Find where the groups start, and tell which are large, or few enough for it."""
-        start = np.flatnonzero(np.diff(self.stop, prepend=0))
-        return start, self.stop.take(start) - start > min(_FEW // 2, len(start))
+    def small(self) -> tuple[IntArray, IntArray]:
+        """Find where the boxes of all other groups stand, and where the group of each ends."""
+        small = np.flatnonzero(~self.are_large)
+        begin, size = self.begin.take(small), self.size.take(small)
+        return ranges(begin, begin + size), np.repeat(begin + size, size)
 
 
 def _numbered(labels: ArrayLike | None, count: int) -> IntArray | None:
@@ -409,22 +411,25 @@ class _Contest:
 
     def winners_of_small(self, groups: _Groups) -> IntArray:
         """Find the rows that are kept, among all groups of a few boxes."""
-        place = groups.small()
+        place, _ = groups.small()
+        if len(place) == 0:
+            return place
         kept = _settle(len(groups.row), self.edges_of_small(groups))
         return groups.row.take(place[kept.take(place)])
 
     def spared(self, rows: IntArray, kept: IntArray) -> IntArray:
         """Find the rows that none of the kept boxes suppresses.
 
-        Each of them is compared with all rows as long as that is worth it: in a cluster, few of
-        them suppress many. The others are searched for neighbours.
+        Each of them is compared with all rows as long as that is worth it: in a cluster, the first
+        few of them suppress many. The others are searched for neighbours.
         """
+        block = 1
         while len(kept) and len(rows):
             count = len(rows)
-            block = max(1, min(16, _BLOCK // count))
+            block = max(1, min(2 * block, 16, _BLOCK // count))
             suppressed = self.table(kept[:block], rows) > self.threshold
             kept, rows = kept[block:], rows[~suppressed.any(axis=0)]
-            if len(rows) > count * 0.9 and len(kept) * len(rows) > _BLOCK:
+            if len(rows) > count * _SPARED_BY_ONE**block and len(kept) * len(rows) > _BLOCK:
                 return np.delete(rows, self.edges_by_join(kept, rows).worse)
         return rows
 
@@ -463,10 +468,11 @@ class _Contest:
 
     def edges_of_small(self, groups: _Groups) -> _Edges:
         """Find those in all groups of a few boxes, as places in the rows of the groups."""
-        one, distance = groups.small(), 1
+        (one, stop), distance = groups.small(), 1
         found = [_Edges(one[:0], one[:0], np.empty(0))]
         # Each with the next of its group, then with the one after, and so on.
-        while len(one := one[one + distance < groups.stop.take(one)]):
+        while (left := one + distance < stop).any():
+            one, stop = one[left], stop[left]
             value = self.values(groups.row.take(one), groups.row.take(one + distance))
             above = value > self.threshold
             found.append(_Edges(one[above], one[above] + distance, value[above]))
@@ -550,7 +556,7 @@ class _Softening:
 
     def run_small(self, groups: _Groups) -> None:
         """Pick all boxes of all groups of a few."""
-        rows = np.sort(groups.row.take(groups.small()))
+        rows = np.sort(groups.row.take(groups.small()[0]))
         better, worse, value = self.contest.edges_of_small(groups)
         places = np.searchsorted(rows, groups.row)
         self.pick(rows, _Edges(places[better], places[worse], value), rows[:0])
