@@ -56,13 +56,20 @@ FOLD = re.compile(
 )
 
 
+# Where the text of a page ends, in characters, that one sees without scrolling, or
+# a little later.
+SEEN_FIRST = 5000
+
+
 def add_scripts(app: Any, body: str) -> None:
     """Give a page the scripts of its interactive figures, and no other."""
     for script, sign in SCRIPTS.items():
         if sign in body:
-            # Before all others, so that nobody waits who wants to drag; and before
-            # anything is shown, so that nothing moves when a figure unfolds.
-            early = {"priority": 100, "defer": "defer", "blocking": "render"}
+            # Before all others, so that nobody waits who wants to drag.
+            early = {"priority": 100, "defer": "defer"}
+            if body.index(sign) < SEEN_FIRST:
+                # It must not move what one looks at when it unfolds.
+                early["blocking"] = "render"
             app.add_js_file(script, **early)
 
 

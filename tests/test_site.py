@@ -215,6 +215,11 @@ def test_no_script_waits_for_nothing(soup: BeautifulSoup) -> None:
     assert soup.select("script[defer]:not([src])") == []
 
 
+def test_only_a_figure_that_is_seen_first_is_waited_for(soups: dict[str, BeautifulSoup]) -> None:
+    waiting = {name for name, soup in soups.items() if soup.select("script[blocking]")}
+    assert waiting == {"book/playground"}
+
+
 def test_code_does_not_end_with_an_empty_line(soup: BeautifulSoup) -> None:
     assert [pre for pre in soup.select(".bd-article pre") if pre.get_text().endswith("\n\n")] == []
 
