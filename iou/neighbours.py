@@ -105,7 +105,7 @@ def overlapping_pairs(
 
     Time grows as ``(N + M) log(N + M)`` plus the number of pairs whose cores meet, and memory as
     ``N + M`` plus the number of pairs reported. Boxes whose heights differ by many orders of
-    magnitude are searched once for every factor of eight between them, unless the threshold tells
+    magnitude are searched once for every factor of sixteen between them, unless the threshold tells
     them apart.
 
     Examples
@@ -364,10 +364,10 @@ def _entries(sets: list[Boxes], threshold: float) -> Iterator[_Entries]:
         place = np.flatnonzero(here | ((level < number) & tall_enough))
         with np.errstate(over="ignore"):
             strip = min(_STRIP * height[here].mean(), _LARGEST)
-        for keys, ends in _cut(low, high, place, strip):
-            place, starts = keys >> 1, (keys & 1).astype(np.uint8)
-            rows = row.take(place)
-            roles = role.take(rows) | starts | here.take(place) * _ON_LEVEL
+        for entry, ends in _cut(low, high, place, strip):
+            core, starts = entry >> 1, (entry & 1).astype(np.uint8)
+            rows = row.take(core)
+            roles = role.take(rows) | starts | here.take(core) * _ON_LEVEL
             yield _Entries(sets, rows, roles, ends, *columns[:4].take(rows, axis=1))
 
 

@@ -5,11 +5,10 @@ import random
 import re
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from floats import bits
+from common import GRID, bits
 
 import iou as package
 from iou import ciou, diou, exact, giou, intersection, iou, overlap, pairwise, union
@@ -18,11 +17,6 @@ from iou.boxes import nearest_float
 MEASURES = ["intersection", "union", "iou", "giou", "diou", "ciou"]
 FORMATS = list(exact.FORMATS)
 ULP = 2.0**-53
-
-# Every box with corners on a grid of 4 by 4: with itself, this table has every way in which two
-# boxes can meet, touch, nest, cross, or be apart, with and without area.
-SPANS = list(combinations_with_replacement(range(4), 2))
-GRID = [(x[0], y[0], x[1], y[1]) for x, y in product(SPANS, SPANS)]
 
 A = [[0, 0, 4, 4], [1, 1, 5, 5], [3, 3, 3, 3], [0, 0, 2, 6], [7, 0, 9, 1]]
 B = [[2, 2, 6, 6], [3, 2, 7, 6], [3, 3, 3, 3], [0, 0, 4, 4]]

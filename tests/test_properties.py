@@ -6,7 +6,7 @@ from itertools import product
 import mpmath
 import numpy as np
 import pytest
-from floats import bits
+from common import bits
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 

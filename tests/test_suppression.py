@@ -177,8 +177,10 @@ def test_how_many_are_few_decides_nothing(monkeypatch, family, few):
     monkeypatch.setattr(suppression, "_BLOCK", 50 * few)
     rng = np.random.default_rng(few)
     boxes = family(rng, 120)
-    check(boxes, rng.random(120).tolist())
-    check(boxes, rng.random(120).tolist(), rng.integers(0, 30, 120).tolist())
+    for spared in (0, suppression._SPARED_BY_ONE, 1):
+        monkeypatch.setattr(suppression, "_SPARED_BY_ONE", spared)
+        check(boxes, rng.random(120).tolist())
+        check(boxes, rng.random(120).tolist(), rng.integers(0, 30, 120).tolist())
 
 
 def test_boxes_in_a_pattern_and_a_cluster_of_low_scores_take_no_room():

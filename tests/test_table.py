@@ -1,18 +1,13 @@
 """The table of all pairs: each value as it is alone, by rows or by groups."""
 
 import tracemalloc
-from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from floats import bits
+from common import GRID, bits
 
 import iou as package
 from iou import overlap, pairwise, table
-
-SPANS = list(combinations_with_replacement(range(4), 2))
-# With itself: every way in which two boxes can lie, with and without area.
-GRID = [(x[0], y[0], x[1], y[1]) for x, y in product(SPANS, SPANS)]
 
 
 @pytest.fixture
