@@ -45,7 +45,7 @@ from numpy.typing import NDArray  # noqa: E402
 
 import iou as module  # noqa: E402
 from iou import exact, overlapping_pairs, pairwise  # noqa: E402
-from iou.boxes import _ROOM, fill, read  # noqa: E402
+from iou.boxes import _ROOM, aligned, fill, read  # noqa: E402
 from iou.dataset import Predictions, Truths  # noqa: E402
 from iou.overlap import MEASURES  # noqa: E402
 
@@ -906,7 +906,7 @@ def bare(out: Array, measure: str, a: Any, b: Any) -> None:
     rows = max(1, _ROOM // chosen.planes // out.shape[1])
     with np.errstate(all="ignore"):
         np.setbufsize(16)
-        room = np.empty((chosen.planes, rows, out.shape[1]))
+        room = aligned(chosen.planes * rows * out.shape[1]).reshape(-1, rows, out.shape[1])
         for start in range(0, len(out), rows):
             part = slice(start, start + rows)
             chosen.kernel(a.part(0, part), b, room[:, : len(out[part])], out[part])

@@ -5,7 +5,8 @@ Boxes come in as anything NumPy can read, with a last axis of four, in one of th
 of the package takes them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -29,6 +30,8 @@ SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
 # Numbers that a tile works in: they then fit the processor's cache.
 _ROOM = 2**17
 _MORE_PLANES = 6
+# Vectors of the processor that begin where a line of its cache does take less time.
+_LINE = 64
 
 
 @dataclass(slots=True, eq=False)
@@ -89,6 +92,11 @@ class Boxes:
     def hi(self) -> FloatArray:
         """``x_max, y_max``, shape (2, ...)."""
         return self.columns[2:4]
+
+    @property
+    def edges(self) -> FloatArray:
+        """Both of them, shape (2 [lo, hi], 2 [x, y], ...)."""
+        return self.columns[:4].reshape(2, 2, *self.shape)
 
     @property
     def area(self) -> FloatArray:
@@ -350,22 +358,38 @@ def evaluate(measure: Measure, *operands: Boxes) -> float | FloatArray:
 
 
 def fill(out: FloatArray, measure: Measure, *operands: Boxes) -> None:
-    """Compute a measure into `out`; the operands have as many axes, and broadcast.
+    """Compute a measure into `out`; the operands have as many axes, and broadcast."""
+    planes = measure.planes + _MORE_PLANES
+    with armed():
+        fill_tiles(out, aligned(min(_ROOM, planes * out.size)), measure, *operands)
 
-    The kernel runs with the floating-point exceptions armed. That costs nothing, for the processor
-    keeps those flags anyway, and no overflow or underflow goes unnoticed.
+
+@contextmanager
+def armed() -> Iterator[None]:
+    """Have NumPy raise where float64 fails, and make it fast at tables.
+
+    That costs nothing: the processor keeps those flags anyway, and no overflow or underflow goes
+    unnoticed.
     """
     with np.errstate(over="raise", under="raise", invalid="raise", divide="raise"):
         # NumPy copies operands that broadcast into a buffer, which takes longer than the work
         # unless the buffer is smaller than a row. Leaving errstate restores its size.
         np.setbufsize(16)
-        planes = measure.planes + _MORE_PLANES * any(boxes.rounded for boxes in operands)
-        tile = max(1, _ROOM // max(1, planes))
-        room = np.empty((planes, min(out.size, tile)))
-        rows = max(1, tile // max(1, out[:1].size))
-        for start in range(0, len(out), rows):
-            part = slice(start, start + rows)
-            _fill(out[part], room, measure, *(boxes.part(0, part) for boxes in operands))
+        yield
+
+
+def fill_tiles(out: FloatArray, memory: FloatArray, measure: Measure, *operands: Boxes) -> None:
+    """Compute a measure into `out`, tile by tile, when NumPy is armed.
+
+    `memory` is a place for what is needed on the way: `_ROOM` numbers, or fewer for a small `out`.
+    """
+    planes = measure.planes + _MORE_PLANES * any(boxes.rounded for boxes in operands)
+    tile = min(out.size, len(memory) // max(1, planes))
+    room = memory[: planes * tile].reshape(planes, tile)
+    rows = max(1, tile // max(1, out[:1].size))
+    for start in range(0, len(out), rows):
+        part = slice(start, start + rows)
+        _fill(out[part], room, measure, *(boxes.part(0, part) for boxes in operands))
 
 
 def _fill(out: FloatArray, room: FloatArray, measure: Measure, *operands: Boxes) -> None:
@@ -392,6 +416,13 @@ def _fill(out: FloatArray, room: FloatArray, measure: Measure, *operands: Boxes)
     for part in (slice(None, middle), slice(middle, None)):
         there = (slice(None),) * axis + (part,)
         _fill(out[there], room, measure, *(boxes.part(axis, part) for boxes in operands))
+
+
+def aligned(count: int, dtype: Any = np.float64) -> NDArray[Any]:
+    """Make room for numbers, beginning where a line of the cache does."""
+    room = np.empty(count + _LINE // np.dtype(dtype).itemsize, dtype)
+    start = -room.ctypes.data % _LINE // room.itemsize
+    return room[start : start + count]
 
 
 def nearest_float(number: Fraction | float) -> float:

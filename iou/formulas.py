@@ -38,7 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from .boxes import SMALLEST_NORMAL, nearest_float
+from .boxes import SMALLEST_NORMAL, aligned, nearest_float
 
 # An array of float64, or of Fractions.
 Numbers = Any
@@ -47,8 +47,6 @@ Numbers = Any
 _PLANES, _PASSING = 64, 16
 # The digits of a fraction grow with its power.
 _LARGEST_EXACT_POWER = 16
-# Vectors of the processor that begin where a line of its cache does take half the time.
-_LINE = 64
 
 
 class Planes:
@@ -58,9 +56,7 @@ class Planes:
         self.count, self.planes = count, planes
         self.exact = dtype is object
         self.half = self.number(0.5)
-        memory = np.empty(planes * count + _LINE, dtype)
-        start = -memory.ctypes.data % _LINE // memory.itemsize
-        self._planes = memory[start : start + planes * count]
+        self._planes = aligned(planes * count, dtype)
         self._taken = 0
         self._known: dict[tuple[int, tuple[int, ...]], tuple[Numbers, int]] = {}
 

@@ -5,23 +5,40 @@ that lie close together: only what meets the smallest box around such a group is
 Where that is nearly everything, the kernel goes over the whole table instead.
 """
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import log2
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .arguments import one_of, positive_integer
-from .boxes import Boxes, FloatArray, IntArray, Measure, fill, read_table
+from .boxes import (
+    _ROOM,
+    Boxes,
+    FloatArray,
+    IntArray,
+    Measure,
+    aligned,
+    armed,
+    fill,
+    fill_tiles,
+    read_table,
+)
 from .overlap import MEASURES
 
 # Tables with fewer values are filled without a look at where the boxes lie.
 _SMALL = 2**21
-# Rows of a group, and columns that are looked at together.
-_GROUP = 48
+# Rows of a group, more or less, and columns that are looked at together.
+_GROUP = 40
 _BLOCK = 2**13
+# Groups for which columns are looked at together first.
+_TOGETHER = 8
+# Groups from which the share of values that are to be measured is told.
+_FEW = 8
 # Up to this share of values that are to be measured, groups are faster.
-_WORTHWHILE = 1 / 3
+_WORTHWHILE = 0.4
 
 
 def pairwise(
@@ -143,11 +160,14 @@ def _fill_by_rows(
 def _groups_if_worthwhile(measure: Measure, rows: Boxes, columns: Boxes) -> "_Groups | None":
     lies_where_it_says = all(boxes.all_carried and not boxes.rounded for boxes in (rows, columns))
     large = len(rows) * len(columns) >= _SMALL
-    if measure.nil_apart and lies_where_it_says and large:
-        groups = _Groups.of(measure, rows, columns)
-        if groups.share() <= _WORTHWHILE:
-            return groups
-    return None
+    if not (measure.nil_apart and lies_where_it_says and large):
+        return None
+    # A few boxes alone meet no more than they do in groups, and are quickly found.
+    alone = np.arange(0, len(rows), max(1, len(rows) // _FEW))[:, None]
+    if _Groups.of(measure, rows, columns, alone).share() > _WORTHWHILE:
+        return None
+    groups = _Groups.of(measure, rows, columns, _halved(rows))
+    return groups if groups.share() <= _WORTHWHILE else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,81 +178,97 @@ class _Groups:
     ----------
     measure : Measure
         One that is 0 of boxes that share no area.
-    rows : Boxes
-        In an order in which those that follow each other lie close together.
-    place : ndarray of int64, shape (N,)
-        Which row of the table belongs to each.
-    columns : Boxes
-    lo, hi : ndarray of float64, shape (2, K)
-        The box around each group of rows.
+    rows, columns : Boxes
+    members : ndarray of int64, shape (G, S)
+        The rows of each group. Groups that follow each other lie close together.
+    lo, hi : ndarray of float64, shape (2, G)
+        The box around each group.
     """
 
     measure: Measure
     rows: Boxes
-    place: IntArray
     columns: Boxes
+    members: IntArray
     lo: FloatArray
     hi: FloatArray
 
     @classmethod
-    def of(cls, measure: Measure, rows: Boxes, columns: Boxes) -> "_Groups":
-        """Form the groups."""
-        place = _winding(rows)
-        rows = rows.take(place)
-        starts = np.arange(0, len(place), _GROUP)
-        lo = np.minimum.reduceat(rows.lo, starts, axis=1)
-        hi = np.maximum.reduceat(rows.hi, starts, axis=1)
-        return cls(measure, rows, place, columns, lo, hi)
+    def of(cls, measure: Measure, rows: Boxes, columns: Boxes, members: IntArray) -> "_Groups":
+        """Put a box around each group."""
+        starts = np.arange(0, members.size, members.shape[1])
+        lo = np.minimum.reduceat(rows.lo.take(members.ravel(), axis=1), starts, axis=1)
+        hi = np.maximum.reduceat(rows.hi.take(members.ravel(), axis=1), starts, axis=1)
+        return cls(measure, rows, columns, members, lo, hi)
 
     def share(self) -> float:
         """Estimate the share of values that are to be measured, from a few groups."""
-        count = self.lo.shape[1]
-        few = range(0, count, max(1, count // 8))
-        met = sum(len(self.meeting(group, self.columns)) for group in few)
-        return met / (len(few) * len(self.columns))
-
-    def meeting(self, group: int, columns: Boxes) -> IntArray:
-        """Find the columns that share area with the box around a group."""
-        lo, hi = self.lo[:, group], self.hi[:, group]
-        meet = columns.lo[0] < hi[0]
-        meet &= columns.hi[0] > lo[0]
-        meet &= columns.lo[1] < hi[1]
-        meet &= columns.hi[1] > lo[1]
-        return np.flatnonzero(meet)
+        few = slice(None, None, max(1, len(self.members) // _FEW))
+        boxes = list(zip(self.lo[:, few].T, self.hi[:, few].T, strict=True))
+        met = sum(len(_meeting(lo, hi, self.columns)) for lo, hi in boxes)
+        return met / (len(boxes) * len(self.columns))
 
     def fill(self, table: FloatArray, *, blank: bool) -> None:
         """Fill a table, which may be 0 already: a `blank` one.
 
         One thread does it: the steps are so short that others would mostly wait for their turns.
         """
-        room = np.empty(_GROUP * _BLOCK)
-        for start in range(0, table.shape[1], _BLOCK):
-            block = slice(start, start + _BLOCK)
-            columns = self.columns[block,]
-            for group in range(self.lo.shape[1]):
-                members = slice(group * _GROUP, (group + 1) * _GROUP)
-                met = self.meeting(group, columns)
-                if blank and len(met) == 0:
-                    continue
-                rows, place = self.rows[members,], self.place[members].tolist()
-                values = room[: len(place) * len(met)].reshape(len(place), -1)
-                fill(values, self.measure, rows[:, None], columns.take(met)[None, :])
-                for row, measured in zip(place, values, strict=True):
-                    here = table[row, block]
-                    if not blank:
-                        here[:] = 0
-                    here[met] = measured
+        size = self.members.shape[1]
+        room, memory = aligned(size * _BLOCK), aligned(_ROOM)
+        with armed():
+            for start in range(0, table.shape[1], _BLOCK):
+                block = slice(start, start + _BLOCK)
+                line = np.zeros_like(table[0, block])
+                for members, met, columns in self._met(self.columns[block,]):
+                    values = room[: size * len(met)].reshape(size, -1)
+                    rows = self.rows.take(members)
+                    fill_tiles(values, memory, self.measure, rows[:, None], columns[None, :])
+                    for row, measured in zip(members.tolist(), values, strict=True):
+                        if blank:
+                            table[row, block][met] = measured
+                        else:
+                            line[met] = measured
+                            table[row, block] = line
+                    line[met] = 0
+
+    def _met(self, columns: Boxes) -> Iterator[tuple[IntArray, IntArray, Boxes]]:
+        """Give each group, and the columns that meet it: which they are, and themselves."""
+        for first in range(0, len(self.members), _TOGETHER):
+            together = slice(first, first + _TOGETHER)
+            lo, hi = self.lo[:, together], self.hi[:, together]
+            near = _meeting(lo.min(axis=1), hi.max(axis=1), columns)
+            close = columns.take(near)
+            for members, lowest, highest in zip(self.members[together], lo.T, hi.T, strict=True):
+                met = _meeting(lowest, highest, close)
+                yield members, near[met], close.take(met)
 
 
-def _winding(boxes: Boxes) -> IntArray:
-    """Sort boxes along a path that stays in one neighbourhood for a group's length.
+def _meeting(lo: FloatArray, hi: FloatArray, columns: Boxes) -> IntArray:
+    """Find the columns that share area with a box."""
+    meet = columns.lo[0] < hi[0]
+    meet &= columns.hi[0] > lo[0]
+    meet &= columns.lo[1] < hi[1]
+    meet &= columns.hi[1] > lo[1]
+    return np.flatnonzero(meet)
 
-    The path goes up one strip and down the next; each holds as many boxes.
+
+def _halved(boxes: Boxes) -> IntArray:
+    """Halve boxes again and again, each time across the edge whose places differ most.
+
+    Returns
+    -------
+    ndarray of int64, shape (G, S)
+        Boxes of each group. Some are in two, for all groups have one size.
     """
-    count = len(boxes)
-    with np.errstate(all="ignore"):
-        x, y = boxes.lo / 2 + boxes.hi / 2
-    strips = max(1, round((count / _GROUP) ** 0.5))
-    strip = np.empty(count, dtype=np.int64)
-    strip[np.argsort(x)] = np.arange(count) * strips // count
-    return np.lexsort((np.where(strip % 2, -y, y), strip))
+    times = max(0, round(log2(len(boxes) / _GROUP)))
+    size = -(-len(boxes) // 2**times)
+    order = np.arange(size * 2**times) % len(boxes)
+    with np.errstate(over="ignore"):
+        for halvings in range(times):
+            edges = boxes.columns[:4].take(order, axis=1)
+            starts = np.arange(0, len(order), len(order) >> halvings)
+            spread = np.maximum.reduceat(edges, starts, axis=1)
+            spread -= np.minimum.reduceat(edges, starts, axis=1)
+            widest = edges.reshape(4, len(starts), -1)[spread.argmax(axis=0), range(len(starts))]
+            parts = np.argpartition(widest, widest.shape[1] // 2, axis=1)
+            order = order[(parts + starts[:, None]).ravel()]
+    return order.reshape(-1, size)

@@ -9,12 +9,24 @@ from common import GRID, bits
 import iou as package
 from iou import overlap, pairwise, table
 
+SHAPES = [(1, 1), (1, 9), (9, 1), (7, 10), (12, 4), (3, 50), (40, 30), (200, 3), (0, 4), (4, 0)]
+
 
 @pytest.fixture
 def small_groups(monkeypatch):
-    """Tables of any size are made by groups of three rows, four columns at a time."""
-    for name, value in {"_SMALL": 1, "_GROUP": 3, "_BLOCK": 4, "_WORTHWHILE": 1}.items():
+    """Tables of any size are made by groups of about three rows, four columns at a time."""
+    small = {"_SMALL": 1, "_GROUP": 3, "_TOGETHER": 2, "_BLOCK": 4, "_WORTHWHILE": 1}
+    for name, value in small.items():
         monkeypatch.setattr(table, name, value)
+
+
+@pytest.fixture(params=["by rows", "by groups"])
+def either_way(request, monkeypatch):
+    """Tables of any size are made in small tiles, or by small groups."""
+    if request.param == "by groups":
+        request.getfixturevalue("small_groups")
+    monkeypatch.setattr("iou.boxes._ROOM", 300)
+    monkeypatch.setattr(table, "_ROOM", 300)
 
 
 @pytest.fixture
@@ -22,12 +34,15 @@ def measured(monkeypatch):
     """Count the values that are measured."""
     counts = []
 
-    def fill(out, *rest):
-        counts.append(out.size)
-        overlap_fill(out, *rest)
+    def counting(function):
+        def count(out, *rest):
+            counts.append(out.size)
+            function(out, *rest)
 
-    overlap_fill = table.fill
-    monkeypatch.setattr(table, "fill", fill)
+        return count
+
+    for name in ("fill", "fill_tiles"):
+        monkeypatch.setattr(table, name, counting(getattr(table, name)))
     return counts
 
 
@@ -82,18 +97,17 @@ def test_a_table_needs_little_memory_beside_itself():
     assert peak - result.nbytes < 8 * 2**20 < result.nbytes
 
 
+@pytest.mark.usefixtures("either_way")
 @pytest.mark.parametrize("measure", overlap.MEASURES)
-@pytest.mark.parametrize("shape", [(40, 30), (7, 1), (200, 3), (1, 5), (0, 4), (4, 0)], ids=str)
-def test_threads_and_a_result_to_write_to_change_no_bit(monkeypatch, measure, shape):
-    monkeypatch.setattr("iou.boxes._ROOM", 300)
-    rng = np.random.default_rng(8)
-    a, b = (np.sort(rng.random((n, 2, 2)), axis=1).reshape(n, 4) for n in shape)
-    expected = bits(alone(measure, a, b))
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_threads_and_a_result_to_write_to_change_no_bit(measure, shape):
+    a, b = scattered(shape[0], 1, 30), scattered(shape[1], 2, 30)
+    expected = alone(measure, a, b).tobytes()
     for workers in (1, 2, 3):
-        assert bits(pairwise(a, b, measure, workers=workers)) == expected
+        assert pairwise(a, b, measure, workers=workers).tobytes() == expected
         for out in (np.full(shape, np.nan), np.full(shape[::-1], np.nan).T):
             assert pairwise(a, b, measure, out=out, workers=workers) is out
-            assert bits(out) == expected
+            assert out.tobytes() == expected
 
 
 def test_a_hostile_box_is_measured_by_every_thread_as_defined():
@@ -175,19 +189,6 @@ def test_less_than_one_worker_is_refused(workers):
 
 
 @pytest.mark.usefixtures("small_groups")
-@pytest.mark.parametrize("measure", overlap.MEASURES)
-@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (7, 10), (12, 4), (3, 50)])
-def test_every_pair_has_the_value_it_has_alone(measure, shape):
-    a, b = scattered(shape[0], 1, 30), scattered(shape[1], 2, 30)
-    expected = alone(measure, a, b).tobytes()
-    for workers in (1, 2, 3):
-        assert pairwise(a, b, measure, workers=workers).tobytes() == expected
-        for out in (np.full(shape, np.nan), np.full(shape[::-1], np.nan).T):
-            assert pairwise(a, b, measure, out=out, workers=workers) is out
-            assert out.tobytes() == expected
-
-
-@pytest.mark.usefixtures("small_groups")
 @pytest.mark.parametrize("fmt", ["xyxy", "xywh", "cxcywh", "xyxy_inclusive"])
 @pytest.mark.parametrize("measure", ["iou", "intersection"])
 def test_boxes_that_touch_or_have_no_area_are_no_exception(measure, fmt):
@@ -224,16 +225,22 @@ def test_every_pair_is_measured_where_most_meet_or_none_is_0(measured, measure, 
 
 
 def test_the_choice_is_by_the_share_that_is_to_be_measured(measured, monkeypatch):
-    a, b = scattered(1500, 3, 30), scattered(1500, 4, 30)
-    groups = table._Groups.of(overlap.MEASURES["iou"], *map(table.read_table, (a, b)))
+    a, b = map(table.read_table, (scattered(1500, 3, 30), scattered(1500, 4, 30)))
+    groups = table._Groups.of(overlap.MEASURES["iou"], a, b, table._halved(a))
     share = groups.share()
     for worthwhile, by_groups in [(share, True), (np.nextafter(share, 0), False)]:
         monkeypatch.setattr(table, "_WORTHWHILE", worthwhile)
         measured.clear()
-        pairwise(a, b)
+        pairwise(a.given, b.given)
         assert (len(measured) > 1) == by_groups
-    met = sum(len(groups.meeting(group, groups.columns)) for group in range(len(groups.lo[0])))
-    assert share == pytest.approx(met / len(groups.lo[0]) / 1500, rel=0.2)
+    met = sum(len(met) for _, met, _ in groups._met(b))
+    assert share == pytest.approx(met / len(groups.members) / 1500, rel=0.2)
+
+
+def test_where_most_boxes_meet_no_groups_are_formed(monkeypatch):
+    monkeypatch.delattr(table, "_halved")
+    a, b = scattered(1500, 3, 199), scattered(1500, 4, 199)
+    assert np.count_nonzero(pairwise(a, b)) > a.size * b.size / 32
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(2000, 9000), (400, 20_000)])
@@ -251,14 +258,36 @@ def test_groups_need_little_memory_beside_the_table(rows, columns, measured):
     assert peak < 8 * 2**20 + 3 * (a.nbytes + b.nbytes) < out.nbytes
 
 
-def test_rows_that_follow_each_other_lie_close_together():
-    boxes = scattered(3000, 7)
-    place = table._winding(table.read_table(boxes))
-    assert sorted(place) == list(range(3000))
-    middle = (boxes[:, :2] + boxes[:, 2:])[place] / 2
-    groups = [middle[start : start + table._GROUP] for start in range(0, 3000, table._GROUP)]
-    # 63 groups on 100 by 100: each could have about 13 by 13.
-    assert np.median([np.ptp(group, axis=0) for group in groups]) < 20
+def test_boxes_of_a_group_and_of_the_next_lie_close_together():
+    boxes = table.read_table(scattered(3000, 7))
+    groups = table._halved(boxes)
+    assert groups.shape == (64, 47)
+    assert sorted(set(groups.ravel())) == list(range(3000))
+    middle = (boxes.lo + boxes.hi) / 2
+    # 64 groups on 100 by 100: each could have 12.5 by 12.5, and eight of them 35 by 35.
+    for several, side in [(1, 20), (table._TOGETHER, 50)]:
+        places = middle[:, groups.reshape(64 // several, -1)]
+        assert np.median(np.ptp(places, axis=2)) < side
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_row_of_boxes_is_halved_across_its_length_alone(axis):
+    boxes = np.zeros((3000, 4))
+    boxes[:, axis] = np.random.default_rng(1).permutation(3000)
+    boxes[:, axis + 2] = boxes[:, axis] + 1
+    boxes[:, 1 - axis :: 2] = [0, 2]
+    groups = table._halved(table.read_table(boxes))
+    places = boxes[groups, axis]
+    assert (np.ptp(places, axis=1) < 47).all()
+    assert (np.diff(places.mean(axis=1)) > 0).all()
+
+
+def test_groups_are_of_the_size_that_is_nearest_to_what_is_wanted():
+    for count in (1, 2, 39, 40, 56, 57, 100, 1000):
+        groups = table._halved(table.read_table(scattered(count, 1)))
+        assert set(groups.ravel()) == set(range(count))
+        assert groups.shape[1] == count or 28 <= groups.shape[1] <= 57
+        assert groups.size - count < len(groups)
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass")
