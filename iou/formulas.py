@@ -267,6 +267,13 @@ class Sum:
         self.total += more
         return more
 
+    def include(self, slopes: Numbers) -> None:
+        """Add what has been computed."""
+        if self.total is None:
+            self.add(np.positive, slopes)
+        else:
+            self.total += slopes
+
 
 class Slopes:
     """A measure, and the slopes of 1 less the measure in what moves with the edges.
@@ -348,8 +355,8 @@ def of_enclosure(pair: Pair, slopes: Slopes, _: "Formula") -> Iterator[None]:
         per_area[pair.hull_area == 0] = 0
     filled = np.multiply(pair.union, per_area, out=wasted)
     slopes.hull_area.add(np.multiply, filled, per_area)
-    slopes.intersection.add(np.positive, per_area)
-    slopes.area.add(np.negative, per_area)
+    slopes.intersection.include(per_area)
+    slopes.area.include(np.negative(per_area, out=per_area))
 
 
 def of_distance(pair: Pair, slopes: Slopes, _: "Formula") -> Iterator[None]:
@@ -387,13 +394,12 @@ def of_aspect(pair: Pair, slopes: Slopes, formula: "Formula") -> Iterator[None]:
         slopes.intersection.total *= 1 - in_iou
         slopes.area.total *= 1 - in_iou
     per_square = positive(squared_length(pair.sides, passage), passage)
-    in_angle = np.divide(turn, per_square, out=per_square)
-    in_angle *= in_v
-    in_angle *= passage.number(4 / pi)
-    against = passage.take(2)
-    np.negative(pair.sides[1], out=against[0])
-    np.copyto(against[1], pair.sides[0])
-    slopes.sides.add(np.multiply, against, in_angle)
+    against, along = in_angle = passage.take(2)
+    np.divide(turn, per_square, out=along)
+    along *= in_v
+    along *= passage.number(4 / pi)
+    np.negative(along, out=against)
+    slopes.sides.add(np.multiply, pair.sides[::-1], in_angle)
 
 
 def turn_of(pair: Pair) -> Numbers:
