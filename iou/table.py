@@ -16,12 +16,12 @@ from numpy.typing import ArrayLike
 from .arguments import one_of, positive_integer
 from .boxes import (
     _ROOM,
+    Armed,
     Boxes,
     FloatArray,
     IntArray,
     Measure,
     aligned,
-    armed,
     fill,
     fill_tiles,
     read_table,
@@ -214,7 +214,7 @@ class _Groups:
         """
         size = self.members.shape[1]
         room, memory = aligned(size * _BLOCK), aligned(_ROOM)
-        with armed():
+        with Armed():
             for start in range(0, table.shape[1], _BLOCK):
                 block = slice(start, start + _BLOCK)
                 line = np.zeros_like(table[0, block])
