@@ -40,8 +40,9 @@ def _overlap(a: Boxes, b: Boxes, room: FloatArray) -> FloatArray:
         return _overlap_from_anchors(a, b, room)
     # Moving both ends of b into a leaves the overlap. It is min − max where the
     # two meet, and 0 by itself where they are apart: nothing is left to clamp.
-    starts, ends = _moved_into(a, b.edges, room[:4].reshape(2, 2, *room.shape[1:]))
-    sides: FloatArray = np.subtract(ends, starts, out=starts)
+    places = room[:4].reshape(2, 2, *room.shape[1:])
+    starts, ends = _moved_into(a, b.edges, places)
+    sides: FloatArray = np.subtract(ends, starts, out=room[:2])
     return sides
 
 
