@@ -96,7 +96,7 @@ class Boxes:
 
     @property
     def edges(self) -> FloatArray:
-        """Both of them, shape (2 [lo, hi], 2 [x, y], ...)."""
+        """`lo` and `hi`, shape (2, 2, ...)."""
         return self.columns[:4].reshape(2, 2, *self.shape)
 
     @property
