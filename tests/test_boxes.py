@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import iou
-from iou import area, convert, exact
+from iou import area, boxes, convert, exact
 
 FORMATS = list(exact.FORMATS)
 CONVERSIONS = list(product(FORMATS, FORMATS))
@@ -539,3 +539,32 @@ def test_reading_and_converting_do_not_depend_on_the_callers_error_state(fmt):
             area(boxes, fmt=fmt).tolist(),
             convert(boxes[:1], fmt=fmt, to="cxcywh").tolist(),
         ) == expected
+
+
+# Room for tiles.
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, object])
+def test_room_for_many_numbers_begins_at_a_line_of_the_cache(dtype):
+    # They stay alive, so that each is somewhere else.
+    rooms = [boxes.aligned(1024 + extra, dtype) for extra in range(100)]
+    for extra, room in enumerate(rooms):
+        assert room.shape == (1024 + extra,)
+        assert room.dtype == dtype
+        assert room.ctypes.data % 64 == 0
+
+
+def test_room_for_few_numbers_is_room_too():
+    for count in (0, 1, 1023):
+        assert boxes.aligned(count).shape == (count,)
+
+
+def test_arming_numpy_is_undone():
+    before = np.geterr(), np.getbufsize()
+    with boxes.Armed():
+        assert set(np.geterr().values()) == {"raise"}
+        assert np.getbufsize() == 16
+    assert (np.geterr(), np.getbufsize()) == before
+    with pytest.raises(FloatingPointError, match="overflow"), boxes.Armed():
+        np.multiply(np.array([1e308]), 10)
+    assert (np.geterr(), np.getbufsize()) == before
