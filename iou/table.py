@@ -85,7 +85,7 @@ def pairwise(
     -----
     Time depends on how many boxes meet: where most are apart, most values of ``"iou"`` and
     ``"intersection"`` are 0 without being measured. Beside the result it needs a few MiB, whatever
-    N and M are, and up to 200 bytes for each box.
+    N and M are, and up to 250 bytes for each box.
 
     Examples
     --------
