@@ -366,10 +366,10 @@ def fill(out: FloatArray, measure: Measure, *operands: Boxes) -> None:
 
 
 class Armed(np.errstate):
-    """A context in which NumPy raises where float64 fails, and is fast at tables.
+    """A context in which NumPy raises where float64 fails.
 
-    That costs nothing: the processor keeps those flags anyway, and no overflow or underflow goes
-    unnoticed.
+    That costs nothing, for the processor keeps those flags anyway. NumPy is also faster in it where
+    operands broadcast.
     """
 
     def __init__(self) -> None:
@@ -387,6 +387,8 @@ def fill_tiles(out: FloatArray, memory: FloatArray, measure: Measure, *operands:
 
     `memory` is a place for what is needed on the way: `_ROOM` numbers, or fewer for a small `out`.
     """
+    if out.size == 0:
+        return
     planes = measure.planes + _MORE_PLANES * any(boxes.rounded for boxes in operands)
     tile = min(out.size, len(memory) // max(1, planes))
     room = memory[: planes * tile].reshape(planes, tile)
@@ -401,8 +403,6 @@ def _fill(out: FloatArray, room: FloatArray, measure: Measure, *operands: Boxes)
 
     That one is computed by its definition, so that no value depends on its neighbours.
     """
-    if out.size == 0:
-        return
     planes, tile = room.shape
     if out.size <= tile and all(boxes.carried for boxes in operands):
         try:

@@ -2,7 +2,7 @@
 
 Most boxes of a picture are apart, and then most of the table is 0. So its rows are taken in groups
 that lie close together: only what meets the smallest box around such a group is measured with it.
-Where that is nearly everything, the kernel goes over the whole table instead.
+Where that is much of the table, the kernel goes over all of it instead.
 """
 
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ _GROUP = 40
 _BLOCK = 2**13
 # Groups for which columns are looked at together first.
 _TOGETHER = 8
-# Groups from which the share of values that are to be measured is told.
+# Boxes from which the share of values that are to be measured is told.
 _FEW = 8
 # Up to this share of values that are to be measured, groups are faster.
 _WORTHWHILE = 0.4
@@ -162,12 +162,18 @@ def _groups_if_worthwhile(measure: Measure, rows: Boxes, columns: Boxes) -> "_Gr
     large = len(rows) * len(columns) >= _SMALL
     if not (measure.nil_apart and lies_where_it_says and large):
         return None
-    # A few boxes alone meet no more than they do in groups, and are quickly found.
-    alone = np.arange(0, len(rows), max(1, len(rows) // _FEW))[:, None]
-    if _Groups.of(measure, rows, columns, alone).share() > _WORTHWHILE:
+    # Alone, boxes meet no more than they do in groups.
+    if _share(rows.lo, rows.hi, columns) > _WORTHWHILE:
         return None
     groups = _Groups.of(measure, rows, columns, _halved(rows))
-    return groups if groups.share() <= _WORTHWHILE else None
+    return groups if _share(groups.lo, groups.hi, columns) <= _WORTHWHILE else None
+
+
+def _share(lo: FloatArray, hi: FloatArray, columns: Boxes) -> float:
+    """Estimate the share of columns that boxes meet, from a few of the boxes."""
+    few = slice(None, None, max(1, lo.shape[1] // _FEW))
+    met = [len(_meeting(*box, columns)) for box in zip(lo[:, few].T, hi[:, few].T, strict=True)]
+    return sum(met) / (len(met) * len(columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,13 +206,6 @@ class _Groups:
         hi = np.maximum.reduceat(rows.hi.take(members.ravel(), axis=1), starts, axis=1)
         return cls(measure, rows, columns, members, lo, hi)
 
-    def share(self) -> float:
-        """Estimate the share of values that are to be measured, from a few groups."""
-        few = slice(None, None, max(1, len(self.members) // _FEW))
-        boxes = list(zip(self.lo[:, few].T, self.hi[:, few].T, strict=True))
-        met = sum(len(_meeting(lo, hi, self.columns)) for lo, hi in boxes)
-        return met / (len(boxes) * len(self.columns))
-
     def fill(self, table: FloatArray, *, blank: bool) -> None:
         """Fill a table, which may be 0 already: a `blank` one.
 
@@ -217,8 +216,9 @@ class _Groups:
         with Armed():
             for start in range(0, table.shape[1], _BLOCK):
                 block = slice(start, start + _BLOCK)
-                line = np.zeros_like(table[0, block])
-                for members, met, columns in self._met(self.columns[block,]):
+                here = self.columns[block,]
+                line = np.zeros(len(here))
+                for members, met, columns in self._met(here):
                     values = room[: size * len(met)].reshape(size, -1)
                     rows = self.rows.take(members)
                     fill_tiles(values, memory, self.measure, rows[:, None], columns[None, :])
@@ -252,12 +252,13 @@ def _meeting(lo: FloatArray, hi: FloatArray, columns: Boxes) -> IntArray:
 
 
 def _halved(boxes: Boxes) -> IntArray:
-    """Halve boxes again and again, each time across the edge whose places differ most.
+    """Halve a set of boxes again and again, each time across the edge whose places differ most.
 
     Returns
     -------
     ndarray of int64, shape (G, S)
-        Boxes of each group. Some are in two, for all groups have one size.
+        Rows of each group. All groups have one size, so some rows are there twice, mostly in the
+        same group.
     """
     times = max(0, round(log2(len(boxes) / _GROUP)))
     size = -(-len(boxes) // 2**times)
